@@ -5,6 +5,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { withClawbackEnd } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { toUuid } from '../../purchases/user-aliases.ts';
 import { lenientOptional } from '../parse-response.ts';
@@ -54,9 +55,19 @@ export async function fulfill(
   ];
 }
 
-/** The observation is a consumable that the customer still owns. */
-export const needsConsumption = ({ purchase }: Pick<Observation, 'purchase'>): boolean =>
-  purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
+/** The observation is a consumable that the customer still owns. The store can list it for hours after a return. */
+export function needsConsumption({
+  purchase,
+  transactions,
+  asOf,
+}: Pick<Observation, 'purchase' | 'transactions' | 'asOf'>): boolean {
+  const { productType, isConsumed } = purchase;
+  const { endedAt } = withClawbackEnd(purchase, findLatest({ purchase, transactions }), asOf);
+  return productType === 'consumable' && isConsumed === false && endedAt === undefined;
+}
+
+const findLatest = ({ purchase, transactions }: Pick<Observation, 'purchase' | 'transactions'>) =>
+  transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
 
 /**
  * Lists the payments of the balance that no validation observed: the collection contains the latest order only. Ids
@@ -73,7 +84,7 @@ async function listOtherPayments(
     transactionId: withPlatform(platformTokens.microsoftStore, orderId),
     quantity,
   }));
-  const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
+  const latest = findLatest({ purchase, transactions });
   const isLatestOrder = ({ transactionId }: { transactionId: string }) => transactionId === latest?.transactionId;
   if (!latest || orders.length < 2 || !orders.some(isLatestOrder)) return [];
   const stored = (await listTransactions?.(purchase.purchaseId)) ?? [];
@@ -112,7 +123,7 @@ function ignoreRejection(error: unknown): undefined {
 
 async function consume(
   session: MicrosoftSession,
-  { purchase, refreshToken }: Observation,
+  { purchase, transactions, refreshToken }: Observation,
   { isManaged, appName }: { readonly isManaged: boolean; readonly appName: string },
 ): Promise<ConsumeResponse> {
   const { collectionsKey = '', productId, sandboxId } = parse(RefreshToken, refreshToken, 'InternalError');
@@ -123,6 +134,7 @@ async function consume(
       appName,
       withoutPlatform(purchase.purchaseId),
       withoutPlatform(purchase.transactionId),
+      ...(isManaged ? [] : listReversals(findLatest({ purchase, transactions }))),
     ),
     // The whole balance of a store-managed consumable. The store rejects a quantity for a developer-managed one.
     ...(isManaged && { removeQuantity: purchase.quantity ?? 1, includeOrderIds: true }),
@@ -136,6 +148,15 @@ async function consume(
   if (result.kind !== 'found') throw missingKeyError('collections');
   return result.value;
 }
+
+/**
+ * Lists the reversed chargebacks of a payment. Each restores a developer-managed consumable, even if it was consumed.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
+const listReversals = ({ clawbacks = {} }: Partial<Transaction> = {}): string[] =>
+  Object.keys(clawbacks)
+    .filter((id) => clawbacks[id]?.isReversal)
+    .sort();
 
 /** Derives the idempotency key of a consumption: a version 8 UUID that is equal in every attempt. */
 function deriveTrackingId(...parts: readonly string[]): string {

@@ -28,9 +28,10 @@ export async function refresh(
     return observations;
   }
   const stored = await context.findPurchase?.(purchaseId);
-  if (!stored || !needsConsumption({ purchase: stored })) return observations;
+  const asOf = context.now();
+  if (!stored || !needsConsumption({ purchase: stored, transactions: [], asOf })) return observations;
   const purchase = { ...stored, isConsumed: true, quantity: 0 };
-  return [...observations, { asOf: context.now(), purchase, transactions: [], userAliases: [], refreshToken }];
+  return [...observations, { asOf, purchase, transactions: [], userAliases: [], refreshToken }];
 }
 
 /** Like `refresh`, without consumed items. */

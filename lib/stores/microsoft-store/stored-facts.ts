@@ -9,14 +9,14 @@ import { parseTimestamp } from './payloads.ts';
 
 /**
  * Adds what stored data shows and a query does not: changes of the renewal intent, moved ends, consumed orders, and
- * refunds that an earlier build has stored.
+ * clawback events.
  */
 export const withStoredFacts = async (items: readonly ObservedItem[], context: StoreContext): Promise<Observation[]> =>
   await Promise.all(
     items.map(async (item) => {
       const withChange = await withIntentChange(item, context);
       const complete = await withConsumedOrders(await withKnownPeriod(withChange, context), context);
-      return await withEarlierRefunds(complete, context);
+      return await withClawbacks(complete, context);
     }),
   );
 
@@ -38,14 +38,15 @@ async function withIntentChange(
   return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: modifiedAt ?? asOf } };
 }
 
-async function withEarlierRefunds(
+async function withClawbacks(
   observation: Observation,
   { listTransactions }: Pick<StoreContext, 'listTransactions'>,
 ): Promise<Observation> {
   const stored = (await listTransactions?.(observation.purchase.purchaseId)) ?? [];
   const transactions = observation.transactions.map((transaction) => {
     const known = stored.find(({ transactionId }) => transactionId === transaction.transactionId);
-    return known?.refundedAt === undefined ? transaction : { ...transaction, clawbacks: getClawbacks(known) };
+    const isClawedBack = known?.clawbacks !== undefined || known?.refundedAt !== undefined;
+    return isClawedBack ? { ...transaction, clawbacks: getClawbacks(known) } : transaction;
   });
   return { ...observation, transactions };
 }

@@ -40,7 +40,14 @@ async function buyAndValidate(order: object, settings: object = {}) {
   expect((await revalidate()).body).toMatchObject({ ok: true });
   const refund = async (details: object = {}) =>
     await service.callControl(`/purchases/${encodeURIComponent(id)}/refund`, details);
-  return { keys, id: `store_c:${id}`, revalidate, refund, read: async () => await readPurchase(keys, `store_c:${id}`) };
+  /** Performs an action, or reads the purchase at the store. */
+  const act = async (action?: string) =>
+    await service.callControl(
+      `/purchases/${encodeURIComponent(id)}${action ? `/${action}` : ''}`,
+      action ? {} : undefined,
+    );
+  const read = async () => await readPurchase(keys, `store_c:${id}`);
+  return { keys, id: `store_c:${id}`, revalidate, refund, act, read };
 }
 
 const listReasons = (purchase: { notifications: { reason: string }[] }) =>
@@ -104,6 +111,19 @@ describe('pollNotifications (Microsoft Store)', () => {
     expect(listReasons(refunded)).toContain('REFUNDED');
     await revalidate();
     expect(listReasons(await read())).toEqual(listReasons(refunded));
+  });
+
+  it('consumes a developer-managed consumable again that a reversed chargeback has restored', async () => {
+    const order = { type: 'consumable', applicationUsername: 'restored' };
+    const { keys, act, revalidate, read } = await buyAndValidate(order, { consume: true });
+    for (const action of ['chargeback', 'reverse-chargeback']) {
+      await service.callControl('/clock', { advance: 'P2D' });
+      await act(action);
+      await pollFor(keys);
+    }
+    expect((await revalidate()).body).toMatchObject({ ok: true });
+    expect(await act()).toMatchObject({ quantity: 0 });
+    expect(await read()).toMatchObject({ isConsumed: true });
   });
 
   it('leaves a refund in the queue until the purchase is validated', async () => {

@@ -70,6 +70,27 @@ describe('fulfill (Microsoft Store)', () => {
     expect(listConsumeCalls()).toHaveLength(callCount);
   });
 
+  it.each<[state: object, isConsumed: boolean]>([
+    [{ endsAccess: true, isChargeback: false }, false],
+    // The customer keeps what Microsoft refunds without a return.
+    [{ isChargeback: false }, true],
+  ])(
+    'consumes a refunded item that the store still lists only if the customer keeps it (%j)',
+    async (state, isConsumed) => {
+      const { body, validation: first } = await buyAndValidate({ productId: `refunded ${isConsumed}` });
+      const [payment] = first.observations[0]?.transactions ?? [];
+      const date = microsoft.clock.now();
+      const stored = payment && { ...payment, refundedAt: date, clawbacks: { event: { date, ...state } } };
+      const context = {
+        ...microsoft.createContext({ consume: true }),
+        listTransactions: async () => (stored ? [stored] : []),
+      };
+      const validation = await microsoftStore.validate(body, context);
+      expect(validation.observations[0]?.purchase.serviceConsumption !== undefined).toBe(isConsumed);
+      expect(await microsoftStore.fulfill?.(validation, context)).toHaveLength(isConsumed ? 1 : 0);
+    },
+  );
+
   it('throws if the store is unavailable', async () => {
     const { validation } = await buyAndValidate({ productId: 'unavailable' });
     await microsoft.addFault({ fault: 'down' });
