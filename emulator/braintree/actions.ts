@@ -11,7 +11,7 @@ import {
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { formatAmount, generateId, type ResponseContext, toMicros } from './merchant-state.ts';
 import { changePlan } from './plan-change.ts';
-import type { Payment, Subscription } from './records.ts';
+import type { Dispute, Payment, Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
 import { getBillingPeriod, getNextBillingTime } from './views.ts';
 
@@ -154,8 +154,10 @@ function refundPayment(
 }
 
 /**
- * Opens a dispute. Braintree debits the amount until the dispute is resolved. It is possible after a full refund.
+ * Opens a dispute. Braintree debits the amount until the dispute is resolved. It is possible after a full refund. After
+ * a chargeback that was won, the bank starts a pre-arbitration.
  *
+ * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute-type
  * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
  * @see https://articles.braintreepayments.com/risk-and-security/chargebacks-retrievals/disputing-chargebacks
  */
@@ -164,8 +166,10 @@ function openDispute(context: ResponseContext, payment: Payment | undefined): Pa
   const remainingMicros = computeRemainingMicros(context.state, paid);
   if (remainingMicros > 0 && remainingMicros < toMicros(paid.amount))
     throw controlError(422, 'The payment was refunded in part.');
-  const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now(), status: 'open' as const } };
-  return saveDispute(context, disputed);
+  const disputes = paid.disputes ?? [];
+  const kind = disputes.at(-1)?.kind === 'chargeback' ? 'pre_arbitration' : 'chargeback';
+  const dispute: Dispute = { id: generateId(16), kind, openedAt: context.now(), status: 'open' };
+  return saveDisputes(context, paid, [...disputes, dispute]);
 }
 
 /**
@@ -193,25 +197,27 @@ function resolveDispute(
   payment: Payment | undefined,
   { status, amountMicros: priceMicros }: Resolution,
 ): void {
-  const isOpen = payment?.dispute?.status === 'open';
+  const isOpen = payment?.disputes?.at(-1)?.status === 'open';
   if (!isOpen && status === 'won') throw controlError(422, 'The payment does not have an open dispute.');
-  const { dispute, ...disputed } = isOpen ? payment : openDispute(context, payment);
+  const disputed = isOpen ? payment : openDispute(context, payment);
   if (priceMicros !== undefined && priceMicros > toMicros(disputed.amount))
     throw controlError(422, 'amountMicros: the dispute is about less.');
   const won = priceMicros === undefined ? {} : { wonAmount: formatAmount({ priceMicros }) };
-  if (dispute) saveDispute(context, { ...disputed, dispute: { ...dispute, ...won, status } });
+  const resolve = (dispute: Dispute): Dispute => (dispute.status === 'open' ? { ...dispute, ...won, status } : dispute);
+  saveDisputes(context, disputed, (disputed.disputes ?? []).map(resolve));
 }
 
-function saveDispute(context: ResponseContext, payment: Payment): Payment {
-  context.state.payments.set(payment.id, payment);
-  emitDisputeWebhook(context, payment);
-  return payment;
+function saveDisputes(context: ResponseContext, payment: Payment, disputes: Dispute[]): Payment {
+  const disputed = { ...payment, disputes };
+  context.state.payments.set(payment.id, disputed);
+  emitDisputeWebhook(context, disputed);
+  return disputed;
 }
 
 const unpaidStatuses: ReadonlySet<string> = new Set(['voided', 'settlement_pending', 'settlement_declined']);
 
 function requirePaid(payment: Payment | undefined): Payment {
-  if (!payment || unpaidStatuses.has(payment.status) || payment.dispute) {
+  if (!payment || unpaidStatuses.has(payment.status) || payment.disputes?.some(({ status }) => status !== 'won')) {
     throw controlError(422, 'A payment that can be reversed is not found.');
   }
   return payment;

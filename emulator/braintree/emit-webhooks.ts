@@ -34,11 +34,13 @@ export function emitTransactionWebhook(
   context.emitNotification({ purchaseId, at, native: buildWebhook(kind, at, content) });
 }
 
-/** Emits a webhook for the dispute of a payment. */
+/** Emits a webhook for the latest dispute of a payment. */
 export function emitDisputeWebhook(context: ResponseContext, payment: Payment): void {
   const at = context.now();
-  const status = payment.dispute?.status ?? 'open';
-  const subject = { dispute: toDisputeView(payment) };
+  const dispute = payment.disputes?.at(-1);
+  if (dispute === undefined) throw new Error(`Payment ${payment.id} is not disputed`);
+  const { status } = dispute;
+  const subject = { dispute: toDisputeView(payment, dispute) };
   const purchaseId = payment.subscriptionId ?? payment.id;
   context.emitNotification({
     purchaseId,

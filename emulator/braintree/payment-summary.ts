@@ -18,12 +18,13 @@ export function summarizePayments({ payments }: MerchantState, ids: readonly str
     payments: paid.map((payment) => toPaymentSummary(payments, payment)),
     paidMicros: sumMicros(paid),
     refundedMicros: sumMicros(refunds),
-    disputedMicros: sumMicros(paid.filter(({ dispute }) => dispute && dispute.status !== 'won')),
+    disputedMicros: sumMicros(paid.filter(({ disputes = [] }) => disputes.some(({ status }) => status !== 'won'))),
   };
 }
 
 function toPaymentSummary(all: MerchantState['payments'], payment: Payment) {
-  const { id, createdAt, amount, taxAmount = '0', currency, billingPeriod, refundIds, dispute } = payment;
+  const { id, createdAt, amount, taxAmount = '0', currency, billingPeriod, refundIds, disputes = [] } = payment;
+  const dispute = disputes.at(-1);
   return {
     id,
     date: formatTime(payment.status === 'settled' && payment.history ? payment.updatedAt : createdAt),

@@ -4,6 +4,17 @@ import { PurchaseOrder } from '../purchase-order.ts';
 const StatusEntry = { status: v.string(), timestamp: v.number() };
 const History = v.array(v.object(StatusEntry));
 
+/** A dispute of a payment. The customer can start another one after one that the merchant has won. */
+export const Dispute = v.object({
+  id: v.string(),
+  kind: v.picklist(['chargeback', 'pre_arbitration']),
+  openedAt: v.number(),
+  status: v.picklist(['open', 'won', 'lost']),
+  /** Amount that was won, if it is a part. */
+  wonAmount: v.exactOptional(v.string()),
+});
+export type Dispute = v.InferOutput<typeof Dispute>;
+
 /** A payment, or a refund if its type is `credit`. */
 export const Payment = v.object({
   id: v.string(),
@@ -27,15 +38,8 @@ export const Payment = v.object({
   refundIds: v.array(v.string()),
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
-  dispute: v.exactOptional(
-    v.object({
-      id: v.string(),
-      openedAt: v.number(),
-      status: v.optional(v.picklist(['open', 'won', 'lost']), 'lost'),
-      /** Amount that was won, if it is a part. */
-      wonAmount: v.exactOptional(v.string()),
-    }),
-  ),
+  /** Oldest first. */
+  disputes: v.exactOptional(v.array(Dispute)),
   response: v.object({ code: v.string(), text: v.string() }),
   /** Statuses before the current one, the latest first. */
   history: v.exactOptional(History),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { addPeriod, dayMs, getDayStart, hourMs, toLocalDay } from '../calendar.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { formatAmount, type MerchantState } from './merchant-state.ts';
-import { approvedResponse, type Payment, type Subscription } from './records.ts';
+import { approvedResponse, type Dispute, type Payment, type Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
 
 /** Formats a time as an ISO 8601 timestamp without milliseconds. */
@@ -81,7 +81,7 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
       billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,
       billingPeriodEndDate: payment.billingPeriod ? toDate(payment.billingPeriod[1]) : null,
     },
-    disputes: payment.dispute ? [toDisputeView(payment)] : [],
+    disputes: (payment.disputes ?? []).map((dispute) => toDisputeView(payment, dispute)),
     statusHistory: listStatuses(payment, now).map(({ status, timestamp }) => ({
       status,
       timestamp: toTimestamp(timestamp),
@@ -90,8 +90,8 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
 }
 
 /** Converts the dispute of a payment to its API representation. */
-export function toDisputeView({ id, amount, currency, dispute, ...payment }: Payment): XmlValue {
-  const { id: disputeId = '', openedAt = 0, status = 'open', wonAmount = amount } = dispute ?? {};
+export function toDisputeView({ id, amount, currency, ...payment }: Payment, dispute: Dispute): XmlValue {
+  const { id: disputeId, kind, openedAt, status, wonAmount = amount } = dispute;
   return {
     id: disputeId,
     amount,
@@ -100,7 +100,7 @@ export function toDisputeView({ id, amount, currency, dispute, ...payment }: Pay
     caseNumber: `CB${disputeId.slice(0, 9).toUpperCase()}`,
     createdAt: toTimestamp(openedAt),
     currencyIsoCode: currency,
-    kind: 'chargeback',
+    kind,
     merchantAccountId: 'default',
     reason: 'fraud',
     receivedDate: toDate(openedAt),

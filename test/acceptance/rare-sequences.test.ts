@@ -28,6 +28,9 @@ const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] 
 const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
 const deferred = ['change-plan', { productId: 'cheaper', priceMicros: 500_000, deferred: true }] as const;
 const first = { first: true };
+const wonDispute = ['P5D', 'dispute', 'P1D', 'win-dispute'] as const;
+const million = ['refund', { amountMicros: 1_000_000 }] as const;
+const refundParts = ['P5D', million, 'P1D', million] as const;
 const kept = ['refund', { keep: true }] as const;
 const fee = { priceMicros: 2_000_000 };
 const extra = { productId: 'extra' };
@@ -405,6 +408,41 @@ const sequences: readonly Sequence[] = [
     monthly,
     ['P10D', 'refund', 'P2D', 'reverse-refund', 'P2D', 'refund'],
     [['monthly', 'Customer', 'PURCHASED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
+    'a chargeback that is won, and a pre-arbitration that is lost',
+    'processor_b',
+    monthly,
+    ['P10D', 'dispute', 'P5D', 'win-dispute', 'P2D', 'dispute', 'P2D', 'revoke'],
+    [['monthly', 'System', 'PURCHASED REVOKED']],
+  ],
+  [
+    'three disputes that are won, and a refund in two parts',
+    'processor_b',
+    monthly,
+    [...wonDispute, ...wonDispute, ...wonDispute, ['refund', { amountMicros: 4_000_000 }], 'P1D', 'refund'],
+    [['monthly', 'Customer', 'PURCHASED REFUNDED REFUNDED']],
+  ],
+  [
+    'a refund in three parts, of which the last one fails',
+    'processor_b',
+    monthly,
+    [...refundParts, 'P1D', 'refund', 'P2D', 'reverse-refund', 'P1D'],
+    [['monthly', 'owned', 'PURCHASED REFUNDED REFUNDED REFUNDED RENEWED']],
+  ],
+  [
+    'a refund in three parts that all fail, before another refund of the whole payment',
+    'processor_b',
+    monthly,
+    [...refundParts, 'refund', 'reverse-refund', 'reverse-refund', 'reverse-refund', 'P3D', 'refund'],
+    [['monthly', 'Customer', 'PURCHASED REFUNDED REFUNDED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
+    'a lost dispute after a refund that failed',
+    'processor_b',
+    monthly,
+    ['P10D', 'refund', 'P2D', 'reverse-refund', 'P2D', 'revoke'],
+    [['monthly', 'System', 'PURCHASED REFUNDED RENEWED REVOKED']],
   ],
   [
     'a dispute that is lost while a payment is past due',

@@ -33,7 +33,7 @@ const payment: Payment = {
   updatedAt: start,
   refundIds: ['ref1'],
   response: { code: '1000', text: 'Approved' },
-  dispute: { id: 'dispute', openedAt: start, status: 'won' },
+  disputes: [{ id: 'dispute', kind: 'chargeback', openedAt: start, status: 'won' }],
 };
 const state = createState();
 state.payments.set(payment.id, payment);
