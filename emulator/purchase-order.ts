@@ -146,6 +146,8 @@ export const ActionBody = v.strictObject({
   record: v.exactOptional(v.boolean()),
   /** `false` ends access immediately when a payment fails. */
   grace: v.exactOptional(v.boolean()),
+  /** processor_b, fail-payment: whether the subscription stays active, because the gateway retries the payment. */
+  retrying: v.exactOptional(v.boolean()),
   /** store_b, fail-payment: whether the store reports the failure a day after the period. */
   silent: v.exactOptional(v.boolean()),
   /** Transaction to refund. Default: the latest. */

@@ -13,7 +13,7 @@ import { formatAmount, generateId, type ResponseContext, toMicros } from './merc
 import { changePlan } from './plan-change.ts';
 import type { Dispute, Payment, Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
-import { getBillingPeriod, getNextBillingTime } from './views.ts';
+import { getBillingPeriod, getNextBillingTime, isUnpaid } from './views.ts';
 
 /** Cancels a subscription. Access remains until the end of the paid period. */
 export function cancelSubscription(context: ResponseContext, subscription: Subscription): void {
@@ -45,12 +45,12 @@ export const subscriptionActions: Readonly<
     }
     cancelSubscription(context, subscription);
   },
-  'fail-payment': (context, subscription) => {
+  'fail-payment': (context, subscription, { retrying = false }) => {
     if (subscription.status !== 'Active') throw controlError(422, `The subscription is ${subscription.status}.`);
-    failPayment(context, subscription);
+    failPayment(context, subscription, retrying);
   },
   recover: (context, subscription) => {
-    if (subscription.status !== 'Past Due') throw controlError(422, 'The subscription is not Past Due.');
+    if (!isUnpaid(subscription)) throw controlError(422, 'The subscription is not Past Due.');
     billSubscription(context, subscription);
   },
   expire: (context, subscription) => {
@@ -109,7 +109,12 @@ function settlePending(context: ResponseContext, payment: Payment, status: 'sett
   emitTransactionWebhook(context, `transaction_${status}`, settled);
 }
 
-function failPayment(context: ResponseContext, subscription: Subscription): void {
+/**
+ * Fails the payment of the next period. The subscription stays active for up to two days of automatic retries.
+ *
+ * @see https://developer.paypal.com/braintree/articles/guides/recurring-billing/recurring-advanced-settings
+ */
+function failPayment(context: ResponseContext, subscription: Subscription, isRetrying: boolean): void {
   const { id, price: amount, currency, customerId, payments } = subscription;
   const at = context.now();
   const response = { code: '2001', text: 'Insufficient Funds' };
@@ -124,10 +129,10 @@ function failPayment(context: ResponseContext, subscription: Subscription): void
     response,
   };
   const { id: failedId } = savePayment(context, input);
-  const pastDue = { ...withStatus(subscription, 'Past Due', at), payments: [...payments, failedId] };
-  context.state.subscriptions.set(id, pastDue);
+  const failed = { ...withStatus(subscription, isRetrying ? 'Active' : 'Past Due', at), isRetrying };
+  context.state.subscriptions.set(id, { ...failed, payments: [...payments, failedId] });
   emitSubscriptionWebhook(context, 'subscription_charged_unsuccessfully', { id, at });
-  emitSubscriptionWebhook(context, 'subscription_went_past_due', { id, at });
+  if (!isRetrying) emitSubscriptionWebhook(context, 'subscription_went_past_due', { id, at });
 }
 
 const findLatestPaid = ({ state }: ResponseContext, { payments }: Subscription): Payment | undefined =>

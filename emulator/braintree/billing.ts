@@ -47,7 +47,7 @@ export function billSubscription(
   const dueMicros = (isFree ? 0 : toMicros(price)) + balanceMicros;
   const isCharged = dueMicros > 0;
   const charged = isCharged ? chargeSubscription(context, subscription, { at, micros: dueMicros }) : subscription;
-  const paid = withStatus(charged, 'Active', at);
+  const paid = { ...withStatus(charged, 'Active', at), isRetrying: false };
   context.state.subscriptions.set(id, { ...paid, cycles: cycles + 1, balanceMicros: Math.min(0, dueMicros) });
   // A subscription with a trial is active from its start, so Braintree does not send subscription_went_active for it.
   // https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
@@ -100,6 +100,7 @@ export const withStatus = (subscription: Subscription, status: Subscription['sta
 
 /** Returns the time of the next automatic payment. */
 export const getNextDueTime = (subscription: Subscription): number | undefined =>
-  subscription.autoRenew && (subscription.status === 'Active' || subscription.status === 'Pending')
+  subscription.autoRenew &&
+  (subscription.status === 'Pending' || (subscription.status === 'Active' && !subscription.isRetrying))
     ? getNextBillingTime(subscription)
     : undefined;

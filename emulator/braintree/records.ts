@@ -72,6 +72,8 @@ export const Subscription = v.object({
   cycles: v.number(),
   isTrial: v.boolean(),
   autoRenew: v.boolean(),
+  /** The payment of the current period failed, and the gateway retries it. */
+  isRetrying: v.exactOptional(v.boolean()),
   /** The plan at the time of each status. Entries of earlier releases lack it. */
   history: v.array(v.object({ ...StatusEntry, planId: v.exactOptional(v.string()) })),
   /** Oldest first. */

@@ -147,6 +147,10 @@ function getReportedPaidDay({ payments }: MerchantState, subscription: Subscript
 export const getPaidThroughDate = (subscription: Subscription): string | null =>
   subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null;
 
+/** The payment of the current period has failed. */
+export const isUnpaid = ({ status, isRetrying }: Subscription): boolean =>
+  status === 'Past Due' || (status === 'Active' && isRetrying === true);
+
 /** Transactions that a subscription contains. */
 const maxTransactions = 20;
 
@@ -174,7 +178,7 @@ export function toSubscriptionView(state: MerchantState, subscription: Subscript
   const { firstBilling, isTrial } = subscription;
   // A failed payment starts the next billing period, but does not change the paid-through date.
   // https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
-  const cycles = subscription.cycles + (subscription.status === 'Past Due' ? 1 : 0);
+  const cycles = subscription.cycles + (isUnpaid(subscription) ? 1 : 0);
   // The latest first. Earlier ones are found by a search only.
   const ownPayments = subscription.payments
     .flatMap((id) => payments.get(id) ?? [])

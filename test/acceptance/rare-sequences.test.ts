@@ -28,6 +28,7 @@ const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] 
 const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
 const deferred = ['change-plan', { productId: 'cheaper', priceMicros: 500_000, deferred: true }] as const;
 const first = { first: true };
+const retried = ['fail-payment', { retrying: true }] as const;
 const wonDispute = ['P5D', 'dispute', 'P1D', 'win-dispute'] as const;
 const million = ['refund', { amountMicros: 1_000_000 }] as const;
 const refundParts = ['P5D', million, 'P1D', million] as const;
@@ -443,6 +444,20 @@ const sequences: readonly Sequence[] = [
     monthly,
     ['P10D', 'refund', 'P2D', 'reverse-refund', 'P2D', 'revoke'],
     [['monthly', 'System', 'PURCHASED REFUNDED RENEWED REVOKED']],
+  ],
+  [
+    'a renewal that fails, is retried while the subscription is active, and is paid',
+    'processor_b',
+    monthly,
+    ['P27D', retried, 'P1D', 'recover', 'P5D'],
+    [['monthly', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD RENEWED']],
+  ],
+  [
+    'a renewal whose retries fail while the subscription is active, and afterwards',
+    'processor_b',
+    monthly,
+    ['P27D', retried, 'P1D', retried, 'P1D', 'fail-payment', 'P25D'],
+    [['monthly', 'System.BillingError', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED']],
   ],
   [
     'a dispute that is lost while a payment is past due',
