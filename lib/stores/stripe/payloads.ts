@@ -215,16 +215,17 @@ export const BalanceTransaction = v.object({ created: Seconds });
 
 /**
  * Marks the refund with which Stripe releases what was not captured of an authorization: its money was never paid. It
- * is the first refund of the charge.
+ * is the first refund of the charge. The only refund of a charge that is refunded in full is of the captured part.
  *
  * @see https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
  * @see https://github.com/solidusio/solidus_stripe/pull/268
  * @see https://github.com/woocommerce/woocommerce-gateway-stripe/issues/1073
  */
-const withRelease = (refunds: readonly Refund[], released: number): Refund[] =>
-  refunds.map((refund, index) =>
-    index === refunds.length - 1 && refund.amount === released ? { ...refund, status: 'canceled' } : refund,
-  );
+const withRelease = (refunds: readonly Refund[], released: number, isRefunded: boolean): Refund[] =>
+  refunds.map((refund, index) => {
+    const isOldest = index === refunds.length - 1 && (index > 0 || !isRefunded);
+    return isOldest && refund.amount === released ? { ...refund, status: 'canceled' } : refund;
+  });
 
 /** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.pipe(
@@ -254,12 +255,12 @@ export const Charge = v.pipe(
     refunds: lenientList(Refund),
   }),
   v.transform((charge) => {
-    const { amount, captured, amount_captured, refunds } = charge;
+    const { amount, captured, amount_captured, refunded, refunds } = charge;
     if (captured === false || !amount_captured) return charge;
     return {
       ...charge,
       amount: amount_captured,
-      refunds: { ...refunds, data: withRelease(refunds.data, amount - amount_captured) },
+      refunds: { ...refunds, data: withRelease(refunds.data, amount - amount_captured, refunded) },
     };
   }),
 );

@@ -292,6 +292,15 @@ describe('toChargeObservation', () => {
     expect(purchase.endedAt).toBe(refunded ? (periodStart + 60) * 1000 : undefined);
   });
 
+  it('counts a full refund of half an authorization, and a release is not listed', () => {
+    const refunds = { data: [toRefund(499)] };
+    const state = { amount: 998, amount_captured: 499, captured: true, refunded: true, refunds };
+    const charge = givenCharge({ ...state, metadata: { productId: 'prod_basic' } });
+    const { purchase, transactions } = toChargeObservation(charge, givenSale(undefined, [charge])) ?? throwMissing();
+    expect(transactions.flatMap(listRefundedAmounts)).toMatchObject([{ amountMicros: 4_990_000 }]);
+    expect(purchase.endedAt).toBe((periodStart + 60) * 1000);
+  });
+
   it.each([
     ['is pending until the bank confirms it', 'pending', true, null, { isPending: true }],
     ['is pending although Stripe does not call it paid', 'pending', false, null, { isPending: true }],
