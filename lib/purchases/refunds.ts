@@ -24,9 +24,15 @@ export function mergePartialRefunds(
 ): readonly PartialRefund[] | undefined {
   const byId = new Map<string, PartialRefund>();
   for (const refund of [...a, ...b]) byId.set(refund.id, mergePartialRefund(byId.get(refund.id) ?? refund, refund));
-  const merged = [...byId.values()].sort((x, y) => x.date - y.date || (x.id < y.id ? -1 : 1));
+  const isInSum = ({ id }: PartialRefund): boolean => byId.get(id.replace(formerItemDate, ''))?.isSum === true;
+  const merged = [...byId.values()]
+    .filter((refund) => refund.isSum || !isInSum(refund))
+    .sort((x, y) => x.date - y.date || (x.id < y.id ? -1 : 1));
   return merged.length > 0 ? merged : undefined;
 }
+
+/** Ends the ids of the refunds of an item of the App Store that an earlier build stored one by one. */
+const formerItemDate = / \d{13}$/;
 
 const mergePartialRefund = (a: PartialRefund, b: PartialRefund): PartialRefund => ({
   id: a.id,

@@ -92,6 +92,17 @@ describe('partial refunds of a purchase', () => {
     );
   });
 
+  it('of an item count once, if an earlier build has stored them one by one', () => {
+    const stored = [1, 2].map((day) => {
+      const date = startDate + day * dayMs;
+      return { id: `item book ${date}`, date, amountMicros: 1_000_000 };
+    });
+    const sum = { id: 'item book', date: startDate, isSum: true, amountMicros: 2_000_000 } as const;
+    expect(mergePartialRefunds(stored, [sum])).toEqual([sum]);
+    expect(mergePartialRefunds([sum], stored)).toEqual([sum]);
+    expect(mergePartialRefunds(stored)).toEqual(stored);
+  });
+
   it('keep the purchase, and remain if a later observation lacks them', () => {
     const refund = createRefund(3);
     const { purchase, transactions } = recordAll([
