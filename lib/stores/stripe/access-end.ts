@@ -31,7 +31,8 @@ export function computeExpiration(
   const { status, ended_at, trial_end, cancel_at, status_details } = subscription;
   const pausedAt = status_details?.paused?.transitioned_at ?? null;
   const [periodStart, periodEnd] = [toMillis(terms.periodStart), toMillis(terms.periodEnd)];
-  if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? Number.POSITIVE_INFINITY);
+  const pauseStart = status === 'paused' ? (toOptionalMillis(pausedAt) ?? mapping.now) : Number.POSITIVE_INFINITY;
+  if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? pauseStart);
   const graceEnd = unpaid ? computeGraceEnd(status, unpaid, mapping) : Number.POSITIVE_INFINITY;
   switch (status) {
     case 'canceled':

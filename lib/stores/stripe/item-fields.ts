@@ -43,7 +43,6 @@ export function toState(
     isTrialPeriod: status === 'trialing' && item.current !== undefined,
     ...(status === 'incomplete' && { isPending: true }),
     ...(status === 'incomplete_expired' && { isAbandoned: true }),
-    ...(status === 'paused' && { isPaused: true }),
   };
 }
 

@@ -89,6 +89,12 @@ function toItemObservation(
   const reversal = findReversal(billings, { terms, unpaid });
   const expirationDate = computeExpiration(subscription, { item, terms, unpaid, mapping });
   const isExpired = expirationDate <= mapping.now;
+  const cancelationReason = toCancelationReason(subscription, {
+    reversal,
+    isRemoved: item.current === undefined,
+    isUnpaid,
+    isExpired,
+  });
   const start = isInitial(item, billings, subscription) ? (startedAt ?? terms.createdAt) : terms.createdAt;
   const transactions = billings
     .map(withoutUnpaidPeriod)
@@ -100,14 +106,11 @@ function toItemObservation(
       ...toIdentity(item, { subscription, terms, mapping, start }),
       transactionId: toTransactionId(subscription, item, { billings, mapping }),
       ...toState(subscription, { item, isUnpaid }),
+      // A reversal or a removed item has ended the purchase, whatever the state of its subscription.
+      ...(cancelationReason === 'PAUSED' && { isPaused: true }),
       expirationDate,
       ...omitNullish({
-        cancelationReason: toCancelationReason(subscription, {
-          reversal,
-          isRemoved: item.current === undefined,
-          isUnpaid,
-          isExpired,
-        }),
+        cancelationReason,
         endedAt: reversal?.at,
         ...toRenewalIntent(subscription, item, terms),
         lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),

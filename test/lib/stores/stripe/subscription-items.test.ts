@@ -170,6 +170,11 @@ describe('toSubscriptionObservations: several items', () => {
     const [, kept] = observeItems(state, { invoices: [invoice(1500, bothLines)] });
     expect(kept?.purchase).toMatchObject({ expirationDate: periodEnd * 1000, renewalIntent: 'Lapse' });
     expect(kept?.purchase).not.toHaveProperty('cancelationReason');
+    const pausedAt = middle + 3600;
+    const pause = { status: 'paused', status_details: { paused: { transitioned_at: pausedAt } } };
+    const [, ended] = observeItems({ ...state, ...pause }, { invoices: [invoice(1500, bothLines)] });
+    expect(ended?.purchase).toMatchObject({ expirationDate: pausedAt * 1000, cancelationReason: 'Unknown' });
+    expect(ended?.purchase).not.toHaveProperty('isPaused');
   });
 
   it.each([

@@ -53,6 +53,9 @@ const active: Partial<Purchase> = {
   quantity: 2,
 };
 
+const refundedAt = periodStart + 900;
+const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ created: refundedAt })] } });
+
 /** The coupon is not expanded: Stripe expands four levels. */
 const itemDiscount = { end: periodEnd, promotion_code: null, source: { coupon: 'launch' } };
 
@@ -139,6 +142,20 @@ describe('toSubscriptionObservations', () => {
       { status: 'paused', trial_end: periodStart },
       { isPaused: true, cancelationReason: 'PAUSED', expirationDate: periodStart * 1000, renewalIntent: 'Renew' },
       ['autoResumeDate'],
+    ],
+    [
+      'that is paused after the refund of its latest payment',
+      { status: 'paused' },
+      { endedAt: refundedAt * 1000, cancelationReason: 'Customer' },
+      ['isPaused'],
+      { charges: [refunded] },
+    ],
+    [
+      'that is paused after a lost dispute of its latest payment',
+      { status: 'paused' },
+      { cancelationReason: 'System' },
+      ['isPaused'],
+      { charges: [givenCharge()], disputes: [givenDispute({ status: 'lost' })] },
     ],
     [
       'with a limited discount',
@@ -315,9 +332,6 @@ describe('toSubscriptionObservations: transactions', () => {
 });
 
 describe('toSubscriptionObservations: payment reversals', () => {
-  const refundedAt = periodStart + 900;
-  const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ created: refundedAt })] } });
-
   it('ends the purchase if the latest payment was fully refunded', () => {
     const { purchase, transactions } = observe({}, { charges: [refunded] });
     expect(purchase).toMatchObject({ endedAt: refundedAt * 1000, cancelationReason: 'Customer' });
