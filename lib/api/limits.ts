@@ -19,22 +19,28 @@ export const toPagesAdvice = (username?: string): string =>
 
 const batchSize = 500;
 
+/** With one batch of a busy machine, below the 29 seconds after which API Gateway responds with 504. */
+const maxLoadMs = 15_000;
+
 /**
  * Loads as many rows as fit into a response, in the order of the entries. Loads them in batches, so that at most one
- * batch is read without being returned.
+ * batch is read without being returned, and none after 15 seconds. `remaining` is the number of entries that are left.
  */
 export async function collectRowsThatFit<Entry, Row extends object>(
   entries: readonly Entry[],
   loadRows: (batch: readonly Entry[]) => Promise<readonly Row[]>,
-): Promise<Row[]> {
-  const acceptedRows: Row[] = [];
+): Promise<{ readonly rows: Row[]; readonly remaining: number }> {
+  const startedAt = performance.now();
+  const rows: Row[] = [];
   let bytes = 0;
   for (let start = 0; start < entries.length; start += batchSize) {
-    for (const row of await loadRows(entries.slice(start, start + batchSize))) {
+    if (performance.now() - startedAt >= maxLoadMs) return { rows, remaining: entries.length - start };
+    const loaded = await loadRows(entries.slice(start, start + batchSize));
+    for (const [index, row] of loaded.entries()) {
       bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
-      if (bytes > maxResponseBytes) return acceptedRows;
-      acceptedRows.push(row);
+      if (bytes > maxResponseBytes) return { rows, remaining: entries.length - start - index };
+      rows.push(row);
     }
   }
-  return acceptedRows;
+  return { rows, remaining: 0 };
 }

@@ -23,7 +23,7 @@ type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly li
 
 /**
  * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
- * the limit of the response was reached.
+ * the limit of the response, or of the time of its reads, was reached.
  */
 export async function readPurchaseRows(
   service: Service,
@@ -48,8 +48,8 @@ async function listUpdatedPurchases(
   const ids = await listUpdatedPurchaseIds(service, appName, { startdate, enddate });
   const loadRows = async (batch: readonly string[]) =>
     await toRows(service, appName, await findListedPurchases(service, appName, batch), query);
-  const rows = await collectRowsThatFit(ids, loadRows);
-  return { skip: 0, limit: rows.length, total: ids.length, rows };
+  const { rows, remaining } = await collectRowsThatFit(ids, loadRows);
+  return { skip: 0, limit: rows.length, total: rows.length + remaining, rows };
 }
 
 type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
@@ -57,13 +57,13 @@ type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
 async function listOwnedPurchases(service: Service, appName: string, query: OwnedPurchaseQuery): Promise<PurchasePage> {
   const ids = await listOwnedIds(service, appName, query);
   const { skip, limit } = isDated(query) ? { skip: 0, limit: ids.length } : query;
-  const rows = await collectRowsThatFit(ids.slice(skip, skip + limit), async (batch) => {
+  const { rows, remaining } = await collectRowsThatFit(ids.slice(skip, skip + limit), async (batch) => {
     const purchases = await findListedPurchases(service, appName, batch);
     const selected = purchases.filter((purchase) => isSelected(purchase, query));
     return await toRows(service, appName, selected, query);
   });
   return isDated(query)
-    ? { skip, limit: rows.length, total: rows.length, rows }
+    ? { skip, limit: rows.length, total: rows.length + remaining, rows }
     : { skip, limit, total: ids.length, rows };
 }
 

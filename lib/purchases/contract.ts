@@ -215,7 +215,7 @@ const descriptions = [
 
 const operations = [
   describeOperation(listPurchases, {
-    description: `Lists the purchases of the app, oldest first. ${selectedRange} The response then has all purchases that changed in the range.`,
+    description: `Lists the purchases of the app, oldest first. ${selectedRange} The response then has the purchases that changed in the range. If \`paging.total\` is larger, use a shorter range.`,
     query: {
       ...pagingParameters,
       startdate: ['Selects purchases that were last updated at or after this date.', '2026-01-01T00:00:00Z'],
