@@ -7,7 +7,7 @@ import { createAlarm } from './create-alarm.ts';
 import { Dashboard } from './dashboard.ts';
 import { createSumMetric } from './failure-metrics.ts';
 import { addQueueAlarms } from './queue-alarms.ts';
-import { addCapacityAlarms, addStoreAlarms, addValidationAlarms } from './request-alarms.ts';
+import { addCapacityAlarms, addListAlarm, addStoreAlarms, addValidationAlarms } from './request-alarms.ts';
 import { addMissingRunAlarms, addScheduleAlarms } from './schedule-alarms.ts';
 import { addReleaseAlarms, addWorkerAlarms } from './worker-alarms.ts';
 import { workers as workerDefinitions } from './worker-definitions.ts';
@@ -60,6 +60,7 @@ export class Alarms extends Construct {
     });
     const validate = functions.get('validate-receipt');
     if (validate) addValidationAlarms(add, validate);
+    addListAlarm(add, functions);
     addQueueAlarms(add, props.queues);
     addWorkerAlarms(add, props);
     addScheduleAlarms(add, workers);

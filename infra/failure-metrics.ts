@@ -34,6 +34,8 @@ export const logPatterns = {
     isError,
     FilterPattern.stringValue('$.message.problem', '=', 'RefundStatementLost'),
   ),
+  /** Rows that a list leaves out, because a stored item is not readable. */
+  RowUnreadable: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'RowUnreadable')),
   /** Stores that no longer send notifications. */
   StoreSilent: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'StoreSilent')),
   /** Webhook deliveries that end without success. */
@@ -51,12 +53,24 @@ export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logP
   return (existing ?? createLogFilter(handler, kind)).metric({ period, statistic: 'Sum' });
 }
 
-const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns): MetricFilter =>
+/** Creates one metric of the error lines of several functions. CloudWatch bills each metric of an alarm. */
+export const createGroupLogMetric = (
+  handlers: readonly LambdaFunction[],
+  kind: keyof typeof logPatterns,
+  { group, period }: { readonly group: string; readonly period: Duration },
+): IMetric | undefined =>
+  handlers.map((handler) => createLogFilter(handler, kind, group))[0]?.metric({ period, statistic: 'Sum' });
+
+const createLogFilter = (
+  handler: LambdaFunction,
+  kind: keyof typeof logPatterns,
+  source = handler.node.scope?.node.id,
+): MetricFilter =>
   new MetricFilter(handler, kind, {
     logGroup: handler.logGroup,
     filterPattern: logPatterns[kind],
     metricNamespace: getMetricNamespace(handler),
-    metricName: `${handler.node.scope?.node.id}-${kind}`,
+    metricName: `${source}-${kind}`,
     metricValue: '1',
   });
 

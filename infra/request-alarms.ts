@@ -16,6 +16,7 @@ import { getMetricNamespace } from './code-stack.ts';
 import {
   createAccessLogMetric,
   createFailureMetric,
+  createGroupLogMetric,
   createLogMetric,
   createShareMetric,
   createSumMetric,
@@ -40,6 +41,19 @@ interface Objective {
 }
 
 type SumOptions = { readonly period: Duration; readonly statistic: 'Sum' };
+
+/** Alarm on lists that leave out rows. */
+export function addListAlarm(add: AddAlarm, functions: AlarmsProps['functions']): void {
+  const lists = ['list-purchases', 'list-transactions', 'list-customers'].flatMap((id) => functions.get(id) ?? []);
+  const metric = createGroupLogMetric(lists, 'RowUnreadable', { group: 'lists', period });
+  if (!metric) return;
+  add('rows-unreadable', metric, 1, {
+    symptom: 'A purchase, transaction or customer is not readable',
+    impact: 'lists of its app leave it out, and other requests for it fail',
+    action: 'read the item in the log of the list, then correct it',
+    severity: 'ticket',
+  });
+}
 
 /** Alarms on limits of the account and of the stage. */
 export function addCapacityAlarms(

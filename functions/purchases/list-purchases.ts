@@ -5,7 +5,7 @@ import { listPurchases } from '../../lib/purchases/contract.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, service) => {
   const { startdate, enddate, customerId, order } = query;
-  const { rows, ...paging } = await readPurchaseRows(service, app.name, {
+  const { rows, skip, limit, total, ...unreadable } = await readPurchaseRows(service, app.name, {
     ...toPage(query),
     startdate,
     enddate,
@@ -14,5 +14,5 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, servi
     isActiveOnly: query.active === 'true',
     includesNotifications: query.include_notifications === 'true',
   });
-  return { paging, rows };
+  return { paging: { skip, limit, total }, rows, ...unreadable };
 });

@@ -141,6 +141,11 @@ export const nextCursor = [
   'MTc2NzI2ODgwMDAwMCMwMUtEWFo4',
 ] as const;
 
+export const unreadableIds = [
+  'Ids of the rows that the list leaves out, because their data is damaged. Absent if there are none.',
+  ['store_a:2000000123456789'],
+] as [string, string[]];
+
 export const dayRange = {
   startdate: ['First day of the range (UTC).', '2026-01-01'],
   enddate: ['Last day of the range (UTC).', '2026-01-31'],

@@ -113,6 +113,9 @@ export const cursorQuery = {
 /** Cursor of the next page. Absent at the end of the list. A page can be empty and still have a cursor. */
 export const NextCursor = OptionalText;
 
+// Spec: not shown. Ids of the rows that a list leaves out, because a stored item is not readable.
+export const UnreadableIds = v.exactOptional(v.array(v.string()));
+
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });
 

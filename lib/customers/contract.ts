@@ -12,7 +12,14 @@ import {
   pagingParameters,
   transactionPagingParameters,
 } from '../api/describe.ts';
-import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
+import {
+  cursorQuery,
+  NextCursor,
+  PagingInformation,
+  pagingQuery,
+  transactionPagingQuery,
+  UnreadableIds,
+} from '../api/paging.ts';
 import {
   EntitlementName,
   emptyAsAbsent,
@@ -76,6 +83,7 @@ const CustomerList = v.strictObject({
   paging: PagingInformation,
   rows: v.array(CustomerSummary),
   nextCursor: NextCursor,
+  unreadableUsers: UnreadableIds,
 });
 
 export const listCustomers = defineContract({
@@ -243,6 +251,10 @@ const descriptions = [
     paging: ['Position of the page.'],
     rows: ['The customers of the page.'],
     nextCursor,
+    unreadableUsers: [
+      'Usernames of the customers that the list leaves out, because their data is damaged. Absent if there are none.',
+      ['alice'],
+    ],
   }),
   describeObject('CustomerDetails', CustomerDetails, 'A customer with everything that the service stores.', {
     applicationUsername,

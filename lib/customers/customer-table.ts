@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Attempt, requireAll } from '../foundation/failed-items.ts';
 import type { ShardedList } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
@@ -23,9 +24,13 @@ export async function findCustomerRows(
   { table }: Service,
   appName: string,
   usernames: readonly string[],
+  attempt: Attempt = requireAll,
 ): Promise<CustomerRow[]> {
   const items = await table.batchGet([...new Set(usernames)].map((username) => keys.customerKey(appName, username)));
-  return items.map(parseCustomerItem);
+  const parseItem = async (item: Item) =>
+    await attempt(keys.customerKey.parsePartition(String(item.pk)).username, async () => parseCustomerItem(item));
+  const rows = await Promise.all(items.map(parseItem));
+  return rows.filter((row) => row !== undefined);
 }
 
 /** Returns the usernames that are customers, in the order of the usernames. */

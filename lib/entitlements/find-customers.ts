@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { type CustomerFilter, matchesCustomer } from '../customers/filter-customers.ts';
+import type { Attempt } from '../foundation/failed-items.ts';
 import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { findCustomers } from '../lists/list-tables.ts';
@@ -11,6 +12,8 @@ interface CustomerSearch {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
   readonly cursor?: string | undefined;
+  /** For a list that leaves out customers that are not readable. */
+  readonly attempt?: Attempt;
 }
 
 /** Maximum number of customers that a page reads. The entitlements of a customer cost further reads. */

@@ -8,9 +8,11 @@ import { findCustomerRows } from '../customers/customer-table.ts';
 import { parseUsernames } from '../customers/parse-usernames.ts';
 import { readSpend } from '../customers/read-spend.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import type { FailedItem } from '../foundation/failed-items.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import { getCustomerPage } from '../lists/list-tables.ts';
+import { attemptRows, toUnreadableIds } from '../lists/unreadable-rows.ts';
 import { searchCustomers } from './find-customers.ts';
 
 type Query = v.InferOutput<typeof listCustomers.query>;
@@ -25,8 +27,9 @@ export async function listCustomerSummaries(service: Service, app: App, query: Q
   if (filterNames.some((name) => query[name] !== undefined)) return await listByFilter(service, app, query);
   const { skip, limit } = toPage(query);
   const now = service.now();
-  const { rows, total } = await getCustomerPage(service, app.name, { skip, limit, now });
-  return { paging: { skip, limit, total }, rows: rows.map((row) => toSummary(row, now)) };
+  const { failed, attempt } = attemptRows(app.name);
+  const { rows, total } = await getCustomerPage(service, app.name, { skip, limit, now, attempt });
+  return { paging: { skip, limit, total }, rows: rows.map((row) => toSummary(row, now)), ...toUnreadableUsers(failed) };
 }
 
 async function listByName(
@@ -36,17 +39,18 @@ async function listByName(
 ): Promise<CustomerList> {
   const now = service.now();
   const { skip, limit } = toPage(query);
-  const customers = await findCustomerRows(service, appName, parseUsernames(names));
+  const { failed, attempt } = attemptRows(appName);
+  const customers = await findCustomerRows(service, appName, parseUsernames(names), attempt);
   const page = customers.slice(skip, skip + limit);
-  const paging = { skip, limit, total: customers.length };
-  if (query.include_spend !== 'true') return { paging, rows: page.map((row) => toSummary(row, now)) };
+  const common = { paging: { skip, limit, total: customers.length }, ...toUnreadableUsers(failed) };
+  if (query.include_spend !== 'true') return { ...common, rows: page.map((row) => toSummary(row, now)) };
   if (page.length > maxSpendRows)
     throw new ServiceError('InvalidPayload', `include_spend is possible for at most ${maxSpendRows} customers.`);
   const toRow = async (row: CustomerRow): Promise<CustomerSummary> => ({
     ...toDatedSummary(row, now),
     spend: await readSpend(service, appName, row.username),
   });
-  return { paging, rows: await Promise.all(page.map(toRow)) };
+  return { ...common, rows: await Promise.all(page.map(toRow)) };
 }
 
 async function listByFilter(service: Service, app: App, query: Query): Promise<CustomerList> {
@@ -54,9 +58,17 @@ async function listByFilter(service: Service, app: App, query: Query): Promise<C
   const { state, entitlement, platform, productId, sandbox, order = 'oldest', cursor } = query;
   const { limit } = toPage(query);
   const filter = { state, entitlement, platform, productId, isSandbox: sandbox && sandbox === 'true' };
-  const { rows, next } = await searchCustomers(service, app, { filter, order, limit, cursor });
+  const { failed, attempt } = attemptRows(app.name);
+  const { rows, next } = await searchCustomers(service, app, { filter, order, limit, cursor, attempt });
   const summaries = rows.map((row) => toDatedSummary(row, now));
-  return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(summaries, next) };
+  const paging = { skip: 0, limit, total: rows.length };
+  return { paging, ...toCursorPage(summaries, next), ...toUnreadableUsers(failed) };
+}
+
+/** As usernames, which a response does not convert to the vocabulary of the app. */
+function toUnreadableUsers(failed: readonly FailedItem[]): { unreadableUsers?: string[] } {
+  const { unreadableIds } = toUnreadableIds(failed);
+  return unreadableIds ? { unreadableUsers: unreadableIds } : {};
 }
 
 const toSummary = ({ username, summary }: CustomerRow, now: EpochMillis): CustomerSummary => ({

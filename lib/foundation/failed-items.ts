@@ -8,6 +8,12 @@ export interface FailedItem {
   readonly problem: string;
 }
 
+/** Runs the work of one item. Returns undefined if the item failed. */
+export type Attempt = <T>(item: string, process: () => Promise<T>) => Promise<T | undefined>;
+
+/** Throws the error of the first item that fails. */
+export const requireAll: Attempt = async (_item, process) => await process();
+
 /**
  * Creates the list of the items that a run could not process, and a function that processes an item. An item that fails
  * is logged and listed, and must not end the run, which would end at the same item when it is repeated. A temporary
@@ -15,8 +21,7 @@ export interface FailedItem {
  */
 export function attemptItems(context: LogContext) {
   const failed: FailedItem[] = [];
-  /** Returns undefined if the item failed. */
-  const attempt = async <T>(item: string, process: () => Promise<T>): Promise<T | undefined> => {
+  const attempt: Attempt = async <T>(item: string, process: () => Promise<T>) => {
     let result: T | undefined;
     const failure = await catchFailure(context, async () => {
       result = await process();

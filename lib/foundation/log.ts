@@ -16,6 +16,7 @@ export interface LogContext {
     | 'DueItemsLate'
     | 'NotificationDelayed'
     | 'RefundStatementLost'
+    | 'RowUnreadable'
     | 'StoreSilent'
     | 'StreamRecordSkipped'
     | 'WebhookDead'

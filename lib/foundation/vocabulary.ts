@@ -78,6 +78,7 @@ const idFields = new Set([
   'lastPurchaseId',
   'productIds',
   'purchaseIds',
+  'unreadableIds',
 ]);
 
 /**

@@ -5,11 +5,12 @@ import { compareSortKeys, queryShards } from '../foundation/merge-shards.ts';
 import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Item, Table } from '../foundation/table.ts';
 
-interface SearchedList<Row> {
+export interface SearchedList<Row> {
   readonly table: Table;
   readonly appName: string;
   readonly collection: 'transactions' | 'customers';
-  readonly parseItem: (item: Item) => Row;
+  /** Returns undefined for an item that the page leaves out. */
+  readonly parseItem: (item: Item) => Row | Promise<Row | undefined>;
 }
 
 interface CreatedEntry {
@@ -51,7 +52,7 @@ export async function findRows<Row>(
     return await Promise.all(
       entries.map(async (entry) => {
         const item = byEntry.get(entry);
-        const row = item && parseItem(item);
+        const row = item && (await parseItem(item));
         return row !== undefined && (await matches(row)) ? row : undefined;
       }),
     );

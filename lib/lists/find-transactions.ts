@@ -1,3 +1,4 @@
+import type { Attempt } from '../foundation/failed-items.ts';
 import type { DateRange } from '../foundation/list-page.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { CursorPage } from '../foundation/read-cursor-page.ts';
@@ -22,6 +23,8 @@ interface TransactionSearch {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
   readonly cursor?: string | undefined;
+  /** For a list without a customer, which leaves out rows that are not readable. */
+  readonly attempt?: Attempt;
 }
 
 /** Maximum number of transactions that a page reads. */
@@ -31,7 +34,7 @@ const maxScanned = 1_000;
 export async function findTransactions(
   service: Service,
   appName: string,
-  { filter, ...page }: TransactionSearch,
+  { filter, attempt, ...page }: TransactionSearch,
 ): Promise<CursorPage<Transaction>> {
   const { startdate, enddate, username } = filter;
   const search = {
@@ -42,7 +45,7 @@ export async function findTransactions(
     matches: (transaction: Transaction) => matchesFilter(transaction, filter),
   };
   return username === undefined
-    ? await findListedTransactions(service, appName, search)
+    ? await findListedTransactions(service, appName, { ...search, attempt })
     : await findOwnedTransactions(service, appName, username, search);
 }
 

@@ -1,5 +1,6 @@
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { parseCustomerItem } from '../customers/customer-table.ts';
+import type { Attempt } from '../foundation/failed-items.ts';
 import { purchaseKey } from '../foundation/keys.ts';
 import type { DateRange, ListPage, PageRequest, RowSearch } from '../foundation/list-page.ts';
 import type { CursorPage } from '../foundation/read-cursor-page.ts';
@@ -18,6 +19,7 @@ import {
   loadListedItems,
   scanUpdatedPurchaseItems,
 } from './paged-list.ts';
+import { parseRows, toRowParser } from './unreadable-rows.ts';
 
 /** A purchase in a list. */
 export interface ListedPurchase extends EntitledPurchase {
@@ -25,14 +27,19 @@ export interface ListedPurchase extends EntitledPurchase {
   readonly hasRefreshToken: boolean;
 }
 
+/** Without `attempt`, a list fails with a row that is not readable. */
+interface RowOptions {
+  readonly attempt?: Attempt | undefined;
+}
+
 /** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getPurchasePage(
   service: Service,
   appName: string,
-  request: PageRequest,
+  { attempt, ...request }: PageRequest & RowOptions,
 ): Promise<ListPage<ListedPurchase>> {
   const { items, total } = await getItemPage(service, appName, 'purchases', request);
-  return { rows: items.map(parseListedPurchase), total };
+  return { rows: await parseRows(items, parseListedPurchase, attempt), total };
 }
 
 /** Lists the ids of the purchases changed in the range, by time of the change. At most 10,000. */
@@ -50,12 +57,24 @@ export async function findListedPurchases(
   service: Service,
   appName: string,
   purchaseIds: readonly string[],
+  attempt?: Attempt,
 ): Promise<ListedPurchase[]> {
   const items = await loadListedItems(
     service,
     purchaseIds.map((id) => purchaseKey(appName, id)),
   );
-  return items.map(parseListedPurchase);
+  return await parseRows(items, parseListedPurchase, attempt);
+}
+
+/** Returns the purchases of other rows. Strongly consistent. */
+export async function findPurchasesOfRows(
+  { table }: Service,
+  appName: string,
+  purchaseIds: readonly string[],
+  attempt: Attempt,
+): Promise<EntitledPurchase[]> {
+  const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(appName, id)));
+  return await parseRows(items, parsePurchaseItem, attempt);
 }
 
 /**
@@ -74,38 +93,40 @@ export function scanPurchasesUpdatedSince(
 export async function findListedTransactions(
   service: Service,
   appName: string,
-  search: RowSearch<Transaction>,
+  { attempt, ...search }: RowSearch<Transaction> & RowOptions,
 ): Promise<CursorPage<Transaction>> {
-  return await findListRows(service, appName, 'transactions', { search, parseItem: parseTransactionItem });
+  const parseItem = toRowParser(parseTransactionItem, attempt);
+  return await findListRows(service, appName, 'transactions', { search, parseItem });
 }
 
 /** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getTransactionPage(
   service: Service,
   appName: string,
-  request: PageRequest,
+  { attempt, ...request }: PageRequest & RowOptions,
 ): Promise<ListPage<Transaction>> {
   const { items, total } = await getItemPage(service, appName, 'transactions', request);
-  return { rows: items.map(parseTransactionItem), total };
+  return { rows: await parseRows(items, parseTransactionItem, attempt), total };
 }
 
 /** Finds the customers that match, by the time of their creation. */
 export async function findCustomers(
   service: Service,
   appName: string,
-  search: RowSearch<CustomerRow>,
+  { attempt, ...search }: RowSearch<CustomerRow> & RowOptions,
 ): Promise<CursorPage<CustomerRow>> {
-  return await findListRows(service, appName, 'customers', { search, parseItem: parseCustomerItem });
+  const parseItem = toRowParser(parseCustomerItem, attempt);
+  return await findListRows(service, appName, 'customers', { search, parseItem });
 }
 
 /** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getCustomerPage(
   service: Service,
   appName: string,
-  request: PageRequest,
+  { attempt, ...request }: PageRequest & RowOptions,
 ): Promise<ListPage<CustomerRow>> {
   const { items, total } = await getItemPage(service, appName, 'customers', request);
-  return { rows: items.map(parseCustomerItem), total };
+  return { rows: await parseRows(items, parseCustomerItem, attempt), total };
 }
 
 function parseListedPurchase(item: Item): ListedPurchase {

@@ -9,7 +9,7 @@ import type { Item, Table } from '../foundation/table.ts';
 import { type EpochMillis, hourMs } from '../foundation/time.ts';
 import { addKeyTimes } from '../purchases/purchase-item.ts';
 import { type CounterPeriod, listCounterDays, listCounterMonths } from '../statistics/counter-table.ts';
-import { findRows } from './find-rows.ts';
+import { findRows, type SearchedList } from './find-rows.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
 
 /** A page of a list. */
@@ -62,7 +62,7 @@ export async function findListRows<Row>(
   { table }: Service,
   appName: string,
   collection: 'transactions' | 'customers',
-  { search, parseItem }: { readonly search: RowSearch<Row>; readonly parseItem: (item: Item) => Row },
+  { search, parseItem }: { readonly search: RowSearch<Row> } & Pick<SearchedList<Row>, 'parseItem'>,
 ): Promise<CursorPage<Row>> {
   return await findRows({ table, appName, collection, parseItem }, search);
 }

@@ -1,4 +1,5 @@
 import { collectRowsThatFit } from '../api/limits.ts';
+import type { Attempt } from '../foundation/failed-items.ts';
 import type { DateRange, ListPage } from '../foundation/list-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
@@ -7,6 +8,7 @@ import { isActive } from '../purchases/purchase.ts';
 import type { PurchaseRow } from '../purchases/purchase-contract.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
 import { findListedPurchases, getPurchasePage, type ListedPurchase, listUpdatedPurchaseIds } from './list-tables.ts';
+import { attemptRows, toUnreadableIds } from './unreadable-rows.ts';
 
 /** Selects the purchases: by app, by customer or by the date of the last change. */
 interface PurchaseListQuery extends DateRange {
@@ -19,11 +21,17 @@ interface PurchaseListQuery extends DateRange {
   readonly includesNotifications: boolean;
 }
 
-type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly limit: number };
+interface PurchasePage extends ListPage<PurchaseRow> {
+  readonly skip: number;
+  readonly limit: number;
+  /** The purchases that the page leaves out, because they are not readable. */
+  readonly unreadableIds?: string[];
+}
 
 /**
- * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
- * the limit of the response, or of the time of its reads, was reached.
+ * Lists purchases. Leaves out those that are not readable, except for a customer: access depends on that list. `skip`
+ * and `limit` do not apply to a date range. A `total` above the number of its rows means that the limit of the
+ * response, or of the time of its reads, was reached.
  */
 export async function readPurchaseRows(
   service: Service,
@@ -33,8 +41,15 @@ export async function readPurchaseRows(
   const { customerId, skip, limit } = query;
   if (customerId !== undefined) return await listOwnedPurchases(service, appName, { ...query, customerId });
   if (isDated(query)) return await listUpdatedPurchases(service, appName, query);
-  const { rows, total } = await getPurchasePage(service, appName, { skip, limit, now: service.now() });
-  return { skip, limit, total, rows: await toRows(service, appName, rows, query) };
+  const { failed, attempt } = attemptRows(appName);
+  const { rows, total } = await getPurchasePage(service, appName, { skip, limit, now: service.now(), attempt });
+  return {
+    skip,
+    limit,
+    total,
+    rows: await toRows(service, appName, rows, { ...query, attempt }),
+    ...toUnreadableIds(failed),
+  };
 }
 
 const isDated = ({ startdate, enddate }: DateRange): boolean => startdate !== undefined || enddate !== undefined;
@@ -46,10 +61,13 @@ async function listUpdatedPurchases(
 ): Promise<PurchasePage> {
   const { startdate, enddate } = query;
   const ids = await listUpdatedPurchaseIds(service, appName, { startdate, enddate });
-  const loadRows = async (batch: readonly string[]) =>
-    await toRows(service, appName, await findListedPurchases(service, appName, batch), query);
+  const { failed, attempt } = attemptRows(appName);
+  const loadRows = async (batch: readonly string[]) => {
+    const purchases = await findListedPurchases(service, appName, batch, attempt);
+    return await toRows(service, appName, purchases, { ...query, attempt });
+  };
   const { rows, remaining } = await collectRowsThatFit(ids, loadRows);
-  return { skip: 0, limit: rows.length, total: rows.length + remaining, rows };
+  return { skip: 0, limit: rows.length, total: rows.length + remaining, rows, ...toUnreadableIds(failed) };
 }
 
 type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
@@ -93,16 +111,14 @@ async function toRows(
   service: Service,
   appName: string,
   listed: readonly ListedPurchase[],
-  { includesNotifications }: Pick<PurchaseListQuery, 'includesNotifications'>,
+  { includesNotifications, attempt }: Pick<PurchaseListQuery, 'includesNotifications'> & { attempt?: Attempt },
 ): Promise<PurchaseRow[]> {
   const ids = includesNotifications ? listed.map(({ purchase }) => purchase.purchaseId) : [];
-  const notifications = await listNotificationsByPurchase(service, appName, ids);
-  return listed.map(({ purchase, entitledUsers, hasRefreshToken }) => ({
-    ...toPurchaseDetails(purchase, entitledUsers, {
-      now: service.now(),
-      ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
-    }),
-    raw: null,
-    canRefresh: hasRefreshToken,
-  }));
+  const found = await listNotificationsByPurchase(service, appName, ids, attempt);
+  return listed.flatMap(({ purchase, entitledUsers, hasRefreshToken }) => {
+    const notifications = found.get(purchase.purchaseId);
+    if (includesNotifications && !notifications) return [];
+    const options = { now: service.now(), ...(notifications && { notifications }) };
+    return { ...toPurchaseDetails(purchase, entitledUsers, options), raw: null, canRefresh: hasRefreshToken };
+  });
 }

@@ -7,8 +7,9 @@ import {
   includeNotifications,
   pagingParameters,
   purchaseId,
+  unreadableIds,
 } from '../api/describe.ts';
-import { DateOrDateTime, PagingInformation, pagingQuery } from '../api/paging.ts';
+import { DateOrDateTime, PagingInformation, pagingQuery, UnreadableIds } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent, Id, OptionalDateTime, OptionalText, Username } from '../api/schemas.ts';
 import { entitledUsers, PurchaseDetails, PurchaseRow } from './purchase-contract.ts';
 
@@ -121,7 +122,11 @@ const ListPurchasesQuery = v.pipe(
   }),
 );
 
-const PurchaseList = v.strictObject({ paging: PagingInformation, rows: v.array(PurchaseRow) });
+const PurchaseList = v.strictObject({
+  paging: PagingInformation,
+  rows: v.array(PurchaseRow),
+  unreadableIds: UnreadableIds,
+});
 
 export const listPurchases = defineContract({
   id: 'list-purchases',
@@ -176,6 +181,7 @@ const descriptions = [
   describeObject('PurchaseList', PurchaseList, 'A page of purchases.', {
     paging: ['Position of the page.'],
     rows: ['The purchases of the page.'],
+    unreadableIds,
   }),
   describeObject('PurchaseClaim', PurchaseClaim, 'A claim of a customer on a purchase.', {
     applicationUsername: ['The customer who claims the purchase.', 'alice'],

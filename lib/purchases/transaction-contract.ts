@@ -9,8 +9,16 @@ import {
   nextCursor,
   orderParameters,
   pagingParameters,
+  unreadableIds,
 } from '../api/describe.ts';
-import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from '../api/paging.ts';
+import {
+  cursorQuery,
+  DateOrDateTime,
+  NextCursor,
+  PagingInformation,
+  pagingQuery,
+  UnreadableIds,
+} from '../api/paging.ts';
 import {
   DateTime,
   emptyAsAbsent,
@@ -85,6 +93,7 @@ const TransactionList = v.strictObject({
   paging: PagingInformation,
   rows: v.array(TransactionRow),
   nextCursor: NextCursor,
+  unreadableIds: UnreadableIds,
 });
 
 export const listTransactions = defineContract({
@@ -156,6 +165,7 @@ const descriptions = [
     paging: ['Position of the page.'],
     rows: ['The transactions of the page.'],
     nextCursor,
+    unreadableIds,
   }),
   describeObject('TransactionRow', TransactionRow, 'A transaction in a list.', {
     ...transactionTexts,

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import * as v from 'valibot';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { logError, logWarning } from '../../lib/foundation/log.ts';
+import { parse } from '../../lib/foundation/parse.ts';
+import { attemptRows } from '../../lib/lists/unreadable-rows.ts';
 import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
 
@@ -16,7 +19,7 @@ function getPattern(suffix: string): string {
   if (pattern === undefined || others.length > 0) throw new Error(`The filters of ${suffix} have no common pattern.`);
   return pattern;
 }
-const logPatterns = ['Error', 'StoreUnavailable', 'NotificationDelayed', 'WebhookDead'].map(
+const logPatterns = ['Error', 'StoreUnavailable', 'NotificationDelayed', 'RowUnreadable', 'WebhookDead'].map(
   (kind) => [kind, getPattern(kind)] as const,
 );
 const throttlePattern = getPattern('Throttles');
@@ -64,6 +67,13 @@ describe('logPatterns', () => {
   it('counts a delayed notification', () => {
     logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: 'demo', eventId: '1' }, outage);
     expect(listMatches(lines[0])).toEqual(['StoreUnavailable', 'NotificationDelayed']);
+  });
+
+  it('counts a row that a list leaves out', async () => {
+    const { attempt } = attemptRows('demo');
+    await attempt('store_a:1', async () => parse(v.string(), { pk: 'demo#P#store_a:1', sk: 'P' }, 'DatabaseError'));
+    expect(listMatches(lines[0])).toEqual(['Error', 'RowUnreadable']);
+    expect(lines[0]).toContain('Item: demo#P#store_a:1 P');
   });
 
   it('ignores a delayed notification that is only mentioned in a message', () => {
