@@ -144,9 +144,10 @@ export const isUnconverted = (amount: Amount): boolean =>
 
 /**
  * Converts an amount to US dollars. An amount in US dollars is exact; a converted one is rounded half to even to whole
- * cents. Returns null if the amount or its rate is missing.
+ * cents. Returns null if the amount or its rate is missing, and 0 for 0 in any currency.
  */
 export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number | null {
+  if (amountMicros === 0) return 0;
   if (amountMicros === undefined || currency === undefined) return null;
   if (currency === 'USD') return amountMicros / 1_000_000;
   if (usdRate === undefined) return null;

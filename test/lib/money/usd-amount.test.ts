@@ -34,6 +34,9 @@ describe('toAmountUsd', () => {
     expect(toAmountUsd({ currency: 'USD' })).toBeNull();
     expect(toAmountUsd({ amountMicros: 1_000_000 })).toBeNull();
     expect(toAmountUsd({ amountMicros: 1_000_000, currency: 'COP' })).toBeNull();
+    // Braintree reports no currency of a trial.
+    expect(toAmountUsd({ amountMicros: 0 })).toBe(0);
+    expect(toAmountUsd({ amountMicros: 0, currency: 'COP' })).toBe(0);
   });
 
   it('returns an amount within half a cent of the exact quotient', () => {
