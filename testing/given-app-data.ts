@@ -138,7 +138,8 @@ async function givenEvent({ keys, canary }: AppWithData, eventId: string): Promi
   recorder.addContent({ products: [{ id: canary }], purchases: [{ purchaseId: 'store_a:1', productId: canary }] });
   const { event, raw } = recorder.finish({
     request: { method: 'POST', route: '/v1/validate', body: { id: canary, type: 'consumable' } },
-    outcome: { status: 200, ok: false, message: canary },
+    outcome: { status: 200, ok: false },
+    error: { code: 'InvalidPayload', status: 400, message: canary },
     response: { ok: false, message: canary },
   });
   await saveEvent(getService(), keys.appName, event, raw);

@@ -46,7 +46,7 @@ export interface EventRecorder {
 
 interface FinishInput {
   readonly request: { readonly route?: string; readonly [part: string]: unknown };
-  readonly outcome: EventRecord['outcome'];
+  readonly outcome: Pick<EventRecord['outcome'], 'status' | 'ok'>;
   readonly response: unknown;
   readonly error?: Pick<ServiceError, 'code' | 'status' | 'message'> &
     Partial<Pick<ServiceError, 'isPermanent' | 'cause'>>;
@@ -161,7 +161,7 @@ function toOutcome(
   redact: Redact,
 ): Pick<EventRecord, 'route' | 'outcome'> {
   // The message for the client does not name the stored item that is not readable.
-  const message = error?.isPermanent && error.cause ? `${error.message} ${error.cause}` : (error ?? outcome).message;
+  const message = error?.isPermanent && error.cause ? `${error.message} ${error.cause}` : error?.message;
   return {
     ...(route && { route: typeof method === 'string' ? `${method} ${route}` : route }),
     outcome: { ...outcome, ...(message !== undefined && { message: sanitizeText(redact(message)) }) },

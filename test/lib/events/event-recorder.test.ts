@@ -63,7 +63,8 @@ describe('createEventRecorder', () => {
     const { event } = recorder.finish({
       request: {},
       response: {},
-      outcome: { status: 400, ok: false, message: 'no' },
+      outcome: { status: 400, ok: false },
+      error: { code: 'InvalidPayload', status: 400, message: 'no' },
     });
     expect(event.content).toMatchObject({
       products: [],
@@ -92,7 +93,7 @@ describe('createEventRecorder', () => {
     const message = `malformed: ${'x'.repeat(290)}${receipt} for key 0123-of-the-app`;
     const finished = recorder.finish({
       request: { body: { transaction: { appStoreReceipt: receipt, odd: [{ deep: nonce }] } } },
-      outcome: { status: 400, ok: false, message },
+      outcome: { status: 400, ok: false },
       response: { ok: false, message, data: { error: { message }, warning: nonce } },
       error: { code: 'InvalidPayload', status: 400, message },
       credentials: ['0123-of-the-app'],

@@ -166,8 +166,9 @@ describe('listEventsOfUser', () => {
     recorder.setUser(user);
     recorder.addContent({ purchases: ids.map((purchaseId) => ({ purchaseId, productId: 'store_a:gems' })) });
     if (other !== undefined) recorder.addContent({ claims: [{ applicationUsername: other }] });
-    const message = ok ? {} : { message: 'The receipt is invalid.' };
-    return recorder.finish({ request: {}, response: {}, outcome: { status: ok ? 200 : 400, ok, ...message } }).event;
+    const outcome = { status: ok ? 200 : 400, ok };
+    const error = { code: 'InvalidPayload', status: 400, message: 'The receipt is invalid.' } as const;
+    return recorder.finish({ request: {}, response: {}, outcome, ...(!ok && { error }) }).event;
   };
 
   interface PurchaseEvent {
