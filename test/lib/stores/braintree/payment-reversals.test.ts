@@ -181,6 +181,64 @@ describe('findReversals', () => {
     expect(find(lost)).toEqual([{ ...debit, ...(status && { status }) }]);
   });
 
+  it.each<[statuses: string[], refundedAt: string | undefined, parts: readonly (string | undefined)[]]>([
+    [['won', 'open'], undefined, ['returned', 'disputed']],
+    [['won', 'won'], undefined, ['returned', 'returned']],
+    [['won', 'won', 'open'], undefined, ['returned', 'returned', 'disputed']],
+    [['won', 'lost'], '2027-02-07', ['returned', 'disputed']],
+    [['won', 'auto_accepted'], '2027-02-07', ['returned', 'disputed']],
+    [['won', 'won', 'lost'], '2027-03-07', ['returned', 'returned', 'disputed']],
+    // The amount is lost once.
+    [['lost', 'lost'], '2027-01-07', ['disputed']],
+    [['lost', 'open'], '2027-01-07', ['disputed']],
+    [['lost', 'won'], '2027-01-07', ['disputed']],
+  ])('counts the amount of the disputes %j of one payment once', (statuses, refundedAt, parts) => {
+    const disputes = statuses.map((status, index) => {
+      const month = `2027-0${index + 1}`;
+      const history = [
+        { status: 'open', timestamp: `${month}-02T00:00:00Z` },
+        { status, timestamp: `${month}-07T00:00:00Z` },
+      ];
+      const kind = index === 1 ? 'pre_arbitration' : 'chargeback';
+      return givenDispute(status, {
+        id: `d${index}`,
+        kind,
+        createdAt: `${month}-02T00:00:00Z`,
+        statusHistory: history,
+      });
+    });
+    const reversals = findReversals(givenPayment({ disputes }), []);
+    expect(reversals.refundedAt).toBe(refundedAt === undefined ? undefined : Date.parse(refundedAt));
+    expect(reversals.partialRefunds?.map(({ status }) => status)).toEqual(parts);
+    const [observed] = toPaymentObservations(givenPayment({ disputes }), [], context);
+    const [transaction] = observed?.transactions ?? [];
+    const amounts = transaction ? listRefundedAmounts(transaction).map(({ amountMicros = 0 }) => amountMicros) : [];
+    const isOpen = statuses.at(-1) === 'open';
+    expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBe(refundedAt || isOpen ? 10_000_000 : 0);
+    expect(observed?.purchase.endedAt).toBe(reversals.refundedAt);
+  });
+
+  it.each([0, 1, 2])('returns the money of the refund %i of three that failed', (failedIndex) => {
+    const amounts = ['2.00', '3.00', '5.00'];
+    const payment = givenPayment({ refundIds: ['rf0', 'rf1', 'rf2'] });
+    const listRefunds = (failed?: number) =>
+      amounts.map((amount, index) => ({
+        ...givenPayment({ id: `rf${index}`, type: 'credit', amount, createdAt: `2027-01-0${index + 2}T00:00:00Z` }),
+        status: index === failed ? 'failed' : 'settled',
+      }));
+    const observe = (asOf: string, failed?: number) => {
+      const [observed] = toPaymentObservations(payment, listRefunds(failed), { ...context, asOf: Date.parse(asOf) });
+      const { refreshToken: _token, ...observation } = observed as Observation;
+      return observation;
+    };
+    const merged = merge(merge(undefined, observe('2027-01-05')), observe('2027-01-08', failedIndex));
+    const refunded = merged.transactions.flatMap(({ transaction }) => listRefundedAmounts(transaction));
+    expect(refunded.map(({ amountMicros }) => amountMicros)).toEqual(
+      amounts.filter((_amount, index) => index !== failedIndex).map((amount) => Number(amount) * 1e6),
+    );
+    expect(merged.purchase).not.toHaveProperty('endedAt');
+  });
+
   it('reverses a payment with the lost part of a dispute and a refund', () => {
     const disputes = [givenDispute('won', { amountWon: '4.00' })];
     const payment = givenPayment({ refundIds: ['rf1'], disputes });
