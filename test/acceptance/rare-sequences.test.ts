@@ -477,7 +477,7 @@ const sequences: readonly Sequence[] = [
     'a chargeback that is reversed after a refund that leaves the product',
     'store_c',
     renewing,
-    ['P10D', 'chargeback', 'P2D', kept, 'P5D', 'reverse-chargeback', 'P1M'],
+    ['P10D', 'chargeback', 'P2D', kept, 'P5D', 'reverse-chargeback', 'P14D', 'P14D'],
     [['premium', 'owned', 'PURCHASED REFUNDED RENEWED RENEWED']],
   ],
   [
