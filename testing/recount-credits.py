@@ -95,9 +95,15 @@ for row in data["transactions"]:
         paid_periods[row["purchaseId"]][row["productId"], row["expirationDate"]].append(row)
 
 
-def count_demanded(given, paid, returned):
+def count_demanded(given, paid, returned, quantity=1):
+    if returned >= paid:
+        return given
+    # The store rounds the refund of a unit.
+    units = returned * quantity / paid
+    if quantity > 1 and abs(units - round(units)) < 0.02:
+        return given * round(units) // quantity
     # The export rounds the price of refunded units to micros.
-    return given if returned >= paid else given * (2 * returned + 1) // (2 * paid)
+    return given * (2 * returned + 1) // (2 * paid)
 
 
 for purchase in data["purchases"]:
@@ -116,7 +122,8 @@ for purchase in data["purchases"]:
             total = units * sold["quantity"] if sold["paidMicros"] > 0 else 0
             # A store can end a purchase without a refund.
             is_revoked = "endDate" in purchase
-            lost = total if is_revoked else count_demanded(total, sold["paidMicros"], sold["returnedMicros"])
+            by_refunds = count_demanded(total, sold["paidMicros"], sold["returnedMicros"], sold["quantity"])
+            lost = total if is_revoked else by_refunds
         else:
             periods = paid_periods[purchase_id].values()
             if any(len(payments) != 1 or payments[0].get("amountMicros") is None for payments in periods):

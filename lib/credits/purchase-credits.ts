@@ -135,7 +135,13 @@ function findEnd({ purchaseDate, expirationDate }: Transaction, expires: string)
   return v.is(BillingPeriod, expires) ? addBillingPeriods(purchaseDate, expires) : undefined;
 }
 
-/** Counts the units that the refunds and open disputes of a payment demand back, rounded down. */
+/** Stores round the refund of a unit of a quantity, to a cent or a thousandth of a percent. */
+const unitTolerance = 0.02;
+
+/**
+ * Counts the units that the refunds and open disputes of a payment demand back, rounded down. A refund of whole units
+ * of the quantity demands theirs.
+ */
 function countReturned(
   { refundedAt, partialRefunds = [], amountMicros = 0, quantity = 1 }: Transaction,
   given: number,
@@ -144,5 +150,10 @@ function countReturned(
   const refunds = partialRefunds.filter((refund) => !isReturned(refund));
   const units = sum(refunds.map((refund) => refund.quantity ?? 0));
   const micros = sum(refunds.map((refund) => (refund.quantity === undefined ? (refund.amountMicros ?? 0) : 0)));
-  return Math.floor((given * units) / quantity) + (amountMicros > 0 ? Math.floor((given * micros) / amountMicros) : 0);
+  const byUnits = Math.floor((given * units) / quantity);
+  if (amountMicros <= 0) return byUnits;
+  const refunded = (micros * quantity) / amountMicros;
+  const whole = Math.round(refunded);
+  const isWhole = quantity > 1 && Math.abs(refunded - whole) < unitTolerance;
+  return byUnits + Math.floor(isWhole ? (given * whole) / quantity : (given * micros) / amountMicros);
 }

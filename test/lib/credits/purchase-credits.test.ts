@@ -101,6 +101,20 @@ describe('listCreditClaims and settle', () => {
     expect(new Customer().observe(pay('a', 0, { ...seats, partialRefunds }))).toBe(14);
   });
 
+  it.each([
+    ['a percentage of one of three', 15_000_000, 4_999_950, 2],
+    ['a percentage of two of three', 15_000_000, 10_000_050, 1],
+    ['an amount of one of three', 10_000_000, 3_330_000, 2],
+    ['yen for one of three', 100_000_000, 33_000_000, 2],
+    ['a part of the price of one', 15_000_000, 4_000_000, 3],
+  ])('takes back whole units of a quantity whose refund the store rounds: %s', (_title, amountMicros, amount, left) => {
+    const consumable = createObservation({ productType: 'consumable' }).purchase;
+    const partialRefunds = [{ id: '1', date: startDate, amountMicros: amount }];
+    const credits = { coins: { perUnit: 1, expires: 'never' } };
+    const payment = pay('a', 0, { amountMicros, quantity: 3, credits, partialRefunds });
+    expect(new Customer().settle(consumable, [omitPeriod(payment)])).toBe(left);
+  });
+
   it('returns a part of the payment whose refund the store reverses', () => {
     const customer = new Customer();
     const refund = { id: 'prorated', date: startDate, latestDate: startDate, amountMicros: 5_000_000 };
