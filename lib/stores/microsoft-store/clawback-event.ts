@@ -28,10 +28,11 @@ export function parseClawbackEvent(messageText: string): ClawbackEvent | undefin
 }
 
 /**
- * The source of a chargeback and of its reversal. Another source is a return or a refund by Microsoft.
+ * Matches the source of a chargeback and of its reversal, `/Purchase/Chargeback`. Another source is a return or a
+ * refund by Microsoft.
  * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
  */
-const chargebackSource = '/Purchase/Chargeback';
+const chargebackSource = /chargeback/i;
 
 /** Builds the store notification of an event about a stored purchase. */
 export function toNotification(
@@ -44,7 +45,7 @@ export function toNotification(
     occurredAt: time,
     payload: {
       ...{ state, eventDate, ...subject, ...toPartialRefund(recurrenceData ?? {}) },
-      ...(source && { isChargeback: source === chargebackSource }),
+      ...(source && { isChargeback: chargebackSource.test(source) }),
     } satisfies Clawback,
   };
 }

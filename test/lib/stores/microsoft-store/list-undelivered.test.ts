@@ -54,6 +54,7 @@ describe('listUndelivered (Microsoft Store)', () => {
 
   it.each([
     ['/Purchase/Chargeback', true],
+    ['/purchase/chargebackReversal', true],
     ['/Purchase/Refund', false],
     [undefined, undefined],
   ])('converts an event of the source %s to a chargeback: %s', async (source, isChargeback) => {
