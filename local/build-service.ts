@@ -39,7 +39,7 @@ if (optionsText === undefined) {
   writeAssembly(folder, {});
   await building;
 } else {
-  // The files are those of the cache.
+  // The files come from the cache.
   for (const name of [buildFolders.assembly, buildFolders.template]) rmSync(join(folder, name), { recursive: true });
   writeAssembly(folder, JSON.parse(optionsText) as DeploymentOptions);
 }

@@ -16,7 +16,7 @@ export function findAuthorization({ records }: AccountState, purchaseId: string)
 
 /**
  * Captures an authorized payment, or a part of it. The session stays unpaid. Stripe releases the rest as the first
- * refund of the charge, without an event of its own.
+ * refund of the charge, without an event.
  *
  * @see https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
  * @see https://github.com/solidusio/solidus_stripe/pull/268

@@ -139,7 +139,7 @@ const toRefundSummary = (
   toMicros: (minor: number) => number,
 ) => ({ id, createdAt: formatSeconds(created), amountMicros: toMicros(amount) });
 
-/** Lists the refunds of a charge. The credit notes of an invoice are those of its first charge. */
+/** Lists the refunds of a charge. The credit notes of an invoice belong to its first charge. */
 function listReturns(records: AccountObjects, { id }: Stripe.Charge, invoice: Stripe.Invoice | undefined) {
   const refunds = [...records.objects.refunds.values()].filter(
     ({ charge, status, reason }) => getId(charge) === id && status !== 'failed' && reason !== null,

@@ -39,7 +39,7 @@ export const CreditEntry = v.object({
   digest: OptionalText,
   /** The balance did not suffice. Stored for repetitions of the request. */
   isRefused: OptionalTrue,
-  /** Another customer has the units, and an entry of its own. Stored for repetitions of the request. */
+  /** Another customer has the units, and another entry. Stored for repetitions of the request. */
   isForwarded: OptionalTrue,
 });
 export type CreditEntry = v.InferOutput<typeof CreditEntry>;

@@ -138,7 +138,7 @@ async function claimUnclaimed({ app, merge, service }: MergeContext, maxPurchase
       const update = { trigger: 'link', claim, mergeId, strategy: app.strategy, now: service.now() } as const;
       if ((await recordPurchase(service, app.name, purchaseId, update))?.change) count += 1;
     }
-    // Also if a concurrent request has claimed some: the alias can have more.
+    // Even if a concurrent request has claimed some: the alias can have more.
     if (ids.length === limit) return { count, isComplete: false };
   }
   return { count, isComplete: true };

@@ -20,7 +20,7 @@ export async function linkPurchase(
     now: service.now(),
   });
   requirePurchase(recorded);
-  // Also without a change: an earlier request can have ended after it wrote the claim.
+  // Even without a change: an earlier request can have ended after it wrote the claim.
   const { userAliases, purchase } = recorded.stored.state;
   await saveUserAliases(service, app.name, { username, storeAliases: userAliases });
   const { productId, platform } = purchase;

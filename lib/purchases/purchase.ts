@@ -150,7 +150,7 @@ export const withVoidReason = (purchase: Purchase, latest: Transaction | undefin
 
 /**
  * Ends a purchase whose latest payment was clawed back before the store does: it updates the state of a subscription
- * within a day, and never that of a consumed item.
+ * within a day, and never for a consumed item.
  */
 export function withClawbackEnd(purchase: Purchase, latest: Transaction | undefined, asOf: EpochMillis): Purchase {
   const { isConsumed, renewalIntent } = purchase;

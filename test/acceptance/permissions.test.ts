@@ -276,7 +276,7 @@ async function waitUntilProcessed(): Promise<void> {
 }
 
 describe('IAM policies of the functions', () => {
-  it('allow every call that the functions make, also after a rotation, an erasure and a change of the catalogue', async () => {
+  it('allow every call that the functions make, even after a rotation, an erasure and a change of the catalogue', async () => {
     const { appName } = service;
     // Its tokens are encrypted with the earlier key.
     await buyEverywhere('cy');

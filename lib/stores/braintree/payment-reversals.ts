@@ -36,7 +36,7 @@ const wasPaid = (payment: BraintreeTransaction): boolean =>
 const refundStatuses = new Set([...paidStatuses, 'settlement_pending']);
 
 /**
- * Statuses of a payment or refund that failed, also after it counted. The money of the refund came back.
+ * Statuses of a payment or refund that failed, even after it counted. The money of the refund came back.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/general/statuses
  */
@@ -175,7 +175,7 @@ function toDisputeReversals(dispute: Dispute, payment: BraintreeTransaction): Re
   return [{ ...common, date: debitedAt, status: 'returned' }, ...(lostMicros > 0 ? [lostPart] : [])];
 }
 
-/** An amount in another currency than that of the payment cannot be compared: the whole payment is disputed. */
+/** An amount in another currency than the payment cannot be compared: the whole payment is disputed. */
 const toDisputedMicros = (
   { amountDisputed, currencyIsoCode }: Dispute,
   { amount, currencyIsoCode: currency = currencyIsoCode }: BraintreeTransaction,

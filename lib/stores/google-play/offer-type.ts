@@ -8,7 +8,7 @@ type PaidPhase = Pick<Transaction, 'isTrialPeriod' | 'isIntroPeriod' | 'offerTyp
 
 /**
  * Returns the offer of the latest payment: of its order, otherwise as it was stored first. The item has the current
- * phase, which is that of the next payment while a renewal is declined.
+ * phase, which belongs to the next payment while a renewal is declined.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#OfferPhase
  */
 export function findPaidPhase(

@@ -28,7 +28,7 @@ export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
 export const hasOutstandingPayment = (subscription: Subscription): boolean =>
   isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-/** The paid period has not ended, so that the phase of an item is that of its latest payment. */
+/** The paid period has not ended, so that an item has the phase of its latest payment. */
 export const isPeriodRunning = (subscription: Subscription): boolean =>
   !hasOutstandingPayment(subscription) && !hasNoAccess(subscription);
 

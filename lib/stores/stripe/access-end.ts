@@ -111,7 +111,7 @@ interface PaidEndContext {
 
 /**
  * Returns the end of the time that a billing pays: undefined if it pays none. A period that a credit pays ends when the
- * payment of the credit is refunded. A refund without a date ends the purchase only: its date is that of each query.
+ * payment of the credit is refunded. A refund without a date ends the purchase only: each query dates it anew.
  */
 export function getPaidEnd(billing: Billing, { billings, trialEnd }: PaidEndContext): EpochMillis | undefined {
   const { kind, period } = billing;

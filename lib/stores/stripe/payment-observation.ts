@@ -99,7 +99,7 @@ function toLineObservation(
   { purchase, transaction }: ReturnType<typeof toOneTimePurchase>,
   { mapping, intent }: { mapping: MappingContext; intent: PaymentIntent | undefined },
 ): Observation {
-  // The status of the payment is newer than that of its session if the payment is captured by hand.
+  // The payment has a newer status than its session if it is captured by hand.
   const isUnpaid = session.payment_status === 'unpaid' && intent?.status !== 'succeeded';
   const isAbandoned = isUnpaid && failedStatuses.has(intent?.status ?? '');
   const isPending = isUnpaid && !isAbandoned;

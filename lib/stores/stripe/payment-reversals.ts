@@ -20,7 +20,7 @@ export interface PaymentReversals {
   readonly end?: PaymentReversal;
   /** When the whole payment, or the rest of it, was returned. */
   readonly refundedAt?: EpochMillis;
-  /** The date of the full refund is that of the query, because Stripe does not report one. */
+  /** The full refund has the date of the query, because Stripe does not report one. */
   readonly refundSeenAt?: EpochMillis;
   /** Refunds of parts of the payment, and disputes. They do not end the purchase. */
   readonly partialRefunds: readonly PartialRefund[];
@@ -125,7 +125,7 @@ const toPartialRefund = (refund: Refund, { currency }: Charge): PartialRefund =>
   ...(isReturned(refund) && { status: 'returned' }),
 });
 
-/** An amount in another currency than that of the charge cannot be compared: the whole charge is disputed. */
+/** An amount in another currency than the charge cannot be compared: the whole charge is disputed. */
 const getDisputedAmount = ({ amount, currency }: Dispute, charge: Charge): number =>
   amount === null || (currency !== null && currency !== charge.currency) ? charge.amount : amount;
 

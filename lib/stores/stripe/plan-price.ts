@@ -48,7 +48,7 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
 /**
  * Computes the part of its charges that an invoice demands. A credit note before the payment forgives the other part,
  * like a discount. A balance pays a part, and so does the credit of a former plan: if nothing more is demanded for a
- * change, the price is still that of the former plan.
+ * change, the subscription still has the price of the former plan.
  */
 function computeOwedPart({ lines, pre_payment_credit_notes_amount: forgiven }: Invoice): number {
   const charged = sumTotals(lines.data.filter((line) => !isCredit(line)));

@@ -47,7 +47,7 @@ const startPull = async (args: readonly string[] = []) => {
 };
 
 it('continues a pull from RevenueCat after the process was killed, also in the middle of a line', async () => {
-  // The rows of an earlier run are not those of the killed one.
+  // The rows of an earlier run differ from those of the killed run.
   writeFileSync(join(folder, 'revenuecat-my-app.rows.jsonl'), '{"platform":"store_a"}\n');
   const killed = await startPull();
   const exit = once(killed, 'exit');

@@ -39,7 +39,7 @@ describe('collectRowsThatFit', () => {
     expect(loaded.length - accepted.length).toBeLessThan(500);
   });
 
-  it('loads no further batch after 15 seconds', async () => {
+  it('loads no other batch after 15 seconds', async () => {
     let elapsedMs = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
     const entries = Array.from({ length: 2_100 }, (_, index) => ({ index }));

@@ -463,7 +463,7 @@ describe('a refund that a payment record reports', () => {
     expect(changes.map(({ expirationDate }) => toDay(expirationDate))).toEqual(['2027-03-15', '2027-03-15']);
   });
 
-  it('returns each further part, which is announced', () => {
+  it('returns each later part, which is announced', () => {
     const looks = [300, 300, 500].map((value, index) => {
       const { transactions } = lookAt(`2027-02-0${index + 5}`, { records: [refunded(value)] });
       return listRefundKeys(transactions);
