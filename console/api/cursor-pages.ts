@@ -5,6 +5,8 @@ export interface CursorPage<Row> {
   readonly nextCursor?: string | undefined;
   /** The page ends at a start date, so that the list continues behind it even without a cursor. */
   readonly isRecent?: boolean | undefined;
+  /** Ids of the rows that the service leaves out, because their items are not readable. */
+  readonly unreadableIds?: readonly string[] | undefined;
 }
 
 /** Pages that are requested without a click, to close a gap or to find a row. */
@@ -22,14 +24,16 @@ export async function loadPages<Row>(
   { cursor, isEnough }: PagesOptions<Row>,
 ): Promise<CursorPage<Row>> {
   const rows: Row[] = [];
+  const unreadableIds: string[] = [];
   let next = cursor;
   for (let count = 0; count < maxAutomaticPages; count++) {
     const page = await loadPage(next);
     rows.push(...page.rows);
+    unreadableIds.push(...(page.unreadableIds ?? []));
     next = page.nextCursor;
     if (next === undefined || isEnough(rows)) break;
   }
-  return { rows, nextCursor: next };
+  return { rows, nextCursor: next, ...(unreadableIds.length > 0 && { unreadableIds }) };
 }
 
 type GetId<Row> = (row: Row) => string;

@@ -379,6 +379,14 @@ describe('Transactions page', () => {
     });
   });
 
+  it.each([
+    ['/transactions', respondTo(listTransactions, () => ({ paging, rows: [], unreadableIds: ['store_a:damaged'] }))],
+    ['/customers', respondTo(listCustomers, () => ({ paging, rows: [], unreadableUsers: ['damaged'] }))],
+  ])('names what the list of %s leaves out', async (path, route) => {
+    const page = await open(path, [route]);
+    await page.waitForText('damaged: the stored data is not readable.');
+  });
+
   it('exports all pages of the result with their number of rows', async () => {
     const pageOfThree = respondTo(listTransactions, ({ query: { cursor = 'c0', limit = '' } }) => ({
       paging,

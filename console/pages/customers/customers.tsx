@@ -18,6 +18,7 @@ import { buildCustomerColumn } from '../customer-column.tsx';
 import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
+import { UnreadableNotice } from '../unreadable-notice.tsx';
 import { SearchResults } from './search-results.tsx';
 import { buildSpendColumn, useSpend } from './spend.tsx';
 
@@ -94,8 +95,10 @@ const toFilters = ({ state, platform, product, entitlement, sandbox, order }: Pa
 function CustomerList({ query }: Pick<PageProps, 'query'>) {
   const { cursor } = query;
   const filters = toFilters(query);
-  const loadPage: LoadPage<CustomerRow> = async (page, signal) =>
-    await callApi(endpoints.listCustomers, { query: { ...filters, ...page } }, { signal });
+  const loadPage: LoadPage<CustomerRow> = async (page, signal) => {
+    const list = await callApi(endpoints.listCustomers, { query: { ...filters, ...page } }, { signal });
+    return { ...list, unreadableIds: list.unreadableUsers };
+  };
   const { data, error, isStale, reload } = useCursorPage({ list: JSON.stringify(filters), cursor, limit, loadPage });
   const total = useApi(endpoints.listCustomers, { query: { limit: 1 } });
   const spend = useSpend(data?.rows);
@@ -111,6 +114,7 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
       }
     >
       <Filters query={query} isFiltered={isFiltered} />
+      <UnreadableNotice ids={data?.unreadableIds} />
       <DataTable
         caption="Customers"
         columns={[...columns.slice(0, 2), buildSpendColumn(spend), ...columns.slice(2)]}

@@ -13,6 +13,7 @@ import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { toRangeEnd } from '../to-range-end.ts';
+import { UnreadableNotice } from '../unreadable-notice.tsx';
 import { TransactionTable } from './transaction-table.tsx';
 
 const limit = 50;
@@ -64,6 +65,7 @@ export function TransactionsPage({ query }: PageProps) {
         }
       >
         <Filters query={query} isFiltered={isFiltered} />
+        <UnreadableNotice ids={data?.unreadableIds} />
         <TransactionTable
           caption="Transactions"
           rows={data?.rows}
