@@ -11,7 +11,7 @@ import {
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { formatAmount, generateId, type ResponseContext, toMicros } from './merchant-state.ts';
 import { changePlan } from './plan-change.ts';
-import type { Dispute, Payment, Subscription } from './records.ts';
+import { type Dispute, isDisputed, type Payment, type Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
 import { getBillingPeriod, getNextBillingTime, isUnpaid } from './views.ts';
 
@@ -222,7 +222,7 @@ function saveDisputes(context: ResponseContext, payment: Payment, disputes: Disp
 const unpaidStatuses: ReadonlySet<string> = new Set(['voided', 'settlement_pending', 'settlement_declined']);
 
 function requirePaid(payment: Payment | undefined): Payment {
-  if (!payment || unpaidStatuses.has(payment.status) || payment.disputes?.some(({ status }) => status !== 'won')) {
+  if (!payment || unpaidStatuses.has(payment.status) || isDisputed(payment)) {
     throw controlError(422, 'A payment that can be reversed is not found.');
   }
   return payment;

@@ -1,6 +1,6 @@
 import { formatTime } from '../calendar.ts';
 import { type MerchantState, toMicros } from './merchant-state.ts';
-import type { Payment } from './records.ts';
+import { isDisputed, type Payment } from './records.ts';
 import { toDate } from './views.ts';
 
 /** Statuses of a sale that is collected or will be. */
@@ -18,7 +18,7 @@ export function summarizePayments({ payments }: MerchantState, ids: readonly str
     payments: paid.map((payment) => toPaymentSummary(payments, payment)),
     paidMicros: sumMicros(paid),
     refundedMicros: sumMicros(refunds),
-    disputedMicros: sumMicros(paid.filter(({ disputes = [] }) => disputes.some(({ status }) => status !== 'won'))),
+    disputedMicros: sumMicros(paid.filter(isDisputed)),
   };
 }
 

@@ -46,6 +46,9 @@ export const Payment = v.object({
 });
 export type Payment = v.InferOutput<typeof Payment>;
 
+/** A dispute has debited the payment and not returned it. */
+export const isDisputed = ({ disputes = [] }: Payment): boolean => disputes.some(({ status }) => status !== 'won');
+
 /** A subscription. Its next payment is due `cycles` periods after the day `firstBilling`. */
 export const Subscription = v.object({
   id: v.string(),
