@@ -38,23 +38,24 @@ export function queryOrders(context: ResponseContext, call: StoreHttpRequest): H
   );
 }
 
-const toOrder = ({ productId }: Purchase, payment: Payment): object => ({
-  orderId: payment.orderId,
-  orderLineItems: [
-    {
-      lineItemId: payment.lineItemId,
-      lineItemState: getState(payment),
-      productId,
-      // A purchase is of one product, which can add several units to a balance.
-      quantity: 1,
-      skuId,
-    },
-  ],
-  orderPurchasedDate: toTimestamp(payment.purchasedDate),
-  ...listOpenClawbacks(payment)
-    .slice(0, 1)
-    .map(({ date }) => ({ orderRefundedDate: toTimestamp(date) }))[0],
-});
+function toOrder({ productId }: Purchase, payment: Payment): object {
+  const [first] = listOpenClawbacks(payment);
+  return {
+    orderId: payment.orderId,
+    orderLineItems: [
+      {
+        lineItemId: payment.lineItemId,
+        lineItemState: getState(payment),
+        productId,
+        // A purchase is of one product, which can add several units to a balance.
+        quantity: 1,
+        skuId,
+      },
+    ],
+    orderPurchasedDate: toTimestamp(payment.purchasedDate),
+    ...(first && { orderRefundedDate: toTimestamp(first.date) }),
+  };
+}
 
 /** This query has one state for a refund, whether the customer keeps the product or not. */
 function getState(payment: Payment): 'Purchased' | 'Refunded' | 'Revoked' {
