@@ -223,8 +223,8 @@ export const BalanceTransaction = v.object({ created: Seconds });
  */
 const withRelease = (refunds: readonly Refund[], released: number, isRefunded: boolean): Refund[] =>
   refunds.map((refund, index) => {
-    const isOldest = index === refunds.length - 1 && (index > 0 || !isRefunded);
-    return isOldest && refund.amount === released ? { ...refund, status: 'canceled' } : refund;
+    const isRelease = index === refunds.length - 1 && refund.amount === released && !(isRefunded && index === 0);
+    return isRelease ? { ...refund, status: 'canceled' } : refund;
   });
 
 /** @see https://docs.stripe.com/api/charges/object */
